@@ -1,0 +1,111 @@
+"""The `Log` contract: what every store promises. Stores keep bytes and know no facts.
+
+tests/test_log_contract.py holds every store to what is written here.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from hashlib import sha256
+from typing import Protocol
+
+from events.chain import Head, Stored
+
+PARTITIONS = 256
+"""How many outboxes there are; a game's is `partition(game)`, for ever."""
+
+
+class Conflict(Exception):
+    """Another head stands than the one named: read again, decide again."""
+
+
+class NotYet(Exception):
+    """The deadline an append named isn't the game's, or isn't past on the store's clock."""
+
+
+class Unknown(Exception):
+    """Whether the append is stored can't be known here: read again."""
+
+
+@dataclass(frozen=True, slots=True)
+class Batch:
+    """One append, all or nothing."""
+
+    events: tuple[Stored, ...]
+    """At least one; they follow the head named in the append."""
+    outbox: tuple[bytes, ...] = ()
+    """Entries for the world outside the game, of at most 65,535 bytes each."""
+    wait_ms: int | None = None
+    """Milliseconds from the store's now to the game's next deadline; None: it has none any more."""
+    expired_ms: int | None = None
+    """For `TimeUp`: the game's deadline as `deadlines` gave it, which must still stand and be past."""
+
+
+@dataclass(frozen=True, slots=True)
+class Deadline:
+    game: bytes
+    at_ms: int
+    """On the store's clock."""
+
+
+@dataclass(frozen=True, slots=True)
+class OutboxEntry:
+    partition: int
+    position: int
+    """From 1, gapless in its partition."""
+    hash: bytes
+    game: bytes
+    body: bytes
+
+
+Listener = Callable[[bytes, Head, tuple[Stored, ...]], None]
+"""(game, head before, events): called on the event loop after the append is durable, in a game's order; may repeat."""
+
+
+class Log(Protocol):
+    """All games' logs, their deadlines, claims and outboxes."""
+
+    async def append(self, game: bytes, head: Head, batch: Batch) -> Head:
+        """Store the batch behind `head` and return the new head, once it is as durable as the deployment promises.
+
+        Version *and* hash of `head` are compared; `chain.origin(game)` is the head of an empty log. Raises Conflict,
+        NotYet, Unknown. A cancelled call may still be stored."""
+
+    async def head(self, game: bytes) -> Head:
+        """Of an unknown game: `chain.origin(game)`."""
+
+    async def read(self, game: bytes, after: int = 0, limit: int | None = None) -> Sequence[Stored]:
+        """Events with a version above `after`, rising, at most `limit`; hashes as stored, not recomputed."""
+
+    async def games(self, after: bytes = b"", limit: int = 1000) -> Sequence[bytes]:
+        """Ids of games with a log, rising, above `after`."""
+
+    async def deadlines(self, limit: int = 100) -> Sequence[Deadline]:
+        """Deadlines that are past on the store's clock, oldest first."""
+
+    async def claim(self, player: bytes, ladder: str, game: bytes, instead_of: bytes | None = None) -> bytes:
+        """Claim the player's one place in a ladder for a fresh `game`, and return the game that holds it now.
+
+        The place is taken if it is free or held by `instead_of`; else the holder stays."""
+
+    async def claimed(self, player: bytes, ladder: str) -> bytes | None:
+        """The game that holds the player's place in a ladder."""
+
+    async def outbox(self, partition: int, after: int = 0, limit: int = 1000) -> Sequence[OutboxEntry]:
+        """Entries with a position above `after`, rising."""
+
+    def listen(self, listener: Listener) -> None:
+        """Be told of every append of every game, by whichever server it came."""
+
+
+def partition(game: bytes) -> int:
+    return game[0]
+
+
+def outbox_origin(partition: int) -> bytes:
+    """The hash before a partition's first entry, 32 bytes."""
+    return sha256(b"statecraft partition v1\0" + partition.to_bytes(2, "big")).digest()
+
+
+def outbox_link(hash_before: bytes, game: bytes, body: bytes) -> bytes:
+    """The hash of the next entry: SHA-256("statecraft outbox v1\\0" || hash before || game || body)."""
+    return sha256(b"statecraft outbox v1\0" + hash_before + game + body).digest()
