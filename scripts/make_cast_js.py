@@ -1,4 +1,4 @@
-"""Writes the stewards as the web client's server/web/art/cast.js. rules/cast.py is the truth."""
+"""Writes the stewards as the web client's server/web/art/cast.js: python -m scripts.make_cast_js"""
 
 import json
 from pathlib import Path
@@ -7,9 +7,9 @@ from rules.cast import CAST
 
 OUT = Path(__file__).resolve().parent.parent / "server" / "web" / "art" / "cast.js"
 HEAD = """\
-// The stewards of the cards, in the order a draw indexes. Written by scripts/make_cast_js.py from rules/cast.py.
+// The stewards of the cards, in the order a draw indexes. Made by scripts/make_cast_js.py from rules/cast.py.
 
-/** @typedef {{readonly slug: string, readonly name: string, readonly line: string}} Steward */
+/** @typedef {Readonly<{slug: string, name: string, line: string}>} Steward */
 
 /** @type {readonly Steward[]} */
 export const cast = [

@@ -1,4 +1,4 @@
-"""Writes the fifty states as the web client's server/web/art/states.js. rules/states.py is the truth."""
+"""Writes the fifty states as the web client's server/web/art/states.js: python -m scripts.make_states_js"""
 
 import json
 from pathlib import Path
@@ -7,9 +7,9 @@ from rules.states import STATES
 
 OUT = Path(__file__).resolve().parent.parent / "server" / "web" / "art" / "states.js"
 HEAD = """\
-// The fifty states in order of statehood; states[number - 1]. Written by scripts/make_states_js.py from rules/states.py.
+// The fifty states in order of statehood: states[number - 1]. Made by scripts/make_states_js.py from rules/states.py.
 
-/** @typedef {{readonly number: number, readonly name: string, readonly postal: string, readonly statehood: string}} State */
+/** @typedef {Readonly<{number: number, name: string, postal: string, statehood: string}>} State */
 
 /** @type {readonly State[]} */
 export const states = [

@@ -1,0 +1,295 @@
+"""Every message of the socket, in one place: closed types, their two encodings, and the answer to anything else.
+
+docs/protocol.md says the same in words, with examples that the tests run. Game ids and player ids travel as hex, other
+bytes as msgpack bin or base64 (RFC 4648 section 4).
+"""
+
+from collections.abc import Callable
+from dataclasses import fields
+from enum import IntEnum, StrEnum
+from functools import reduce
+from operator import or_
+from typing import Annotated, Any, Final, get_type_hints
+
+import msgspec
+from msgspec import Meta, Struct
+
+from events import codec
+from events.chain import Head, Stored
+from rules.catalogue import RULES
+from rules.game import PLAYER_COMMANDS, Command, Rules, Table
+
+FRAME_BYTES_MAX: Final = 4096
+"""Of one incoming frame; a larger one closes the connection with 1009."""
+
+Id = Annotated[str, Meta(min_length=1, max_length=64, pattern="^[!-~]+$")]
+"""Chosen by the client; answers carry it back. A command sent again with its id happens once."""
+GameId = Annotated[str, Meta(pattern="^[0-9a-f]{32}$")]
+RulesName = Annotated[str, Meta(max_length=64)]
+Mode = Annotated[str, Meta(max_length=32)]
+Version = Annotated[int, Meta(ge=0, le=2**31)]
+Hash = Annotated[bytes, Meta(min_length=32, max_length=32)]
+Topic = Annotated[str, Meta(max_length=128)]
+
+
+class Code(IntEnum):
+    """Close codes of our own (RFC 6455 section 7.4.2), with what a client does next."""
+
+    BAD_FRAME = 4000
+    """The frame broke the protocol. Mend the client; reconnecting is allowed, sending the frame again is useless."""
+    TOO_FAST = 4003
+    """Too many frames. Wait a second, reconnect, resume."""
+    TOO_SLOW = 4008
+    """The reader fell behind. Reconnect and resume from the last version it saw."""
+
+
+class Trouble(StrEnum):
+    """Why the server, not the rules, refused: the rest of the closed list of reasons."""
+
+    NO_SESSION = "no_session"
+    UNKNOWN_GAME = "unknown_game"
+    UNKNOWN_RULES = "unknown_rules"
+    UNKNOWN_TOPIC = "unknown_topic"
+    TOO_MANY_SUBSCRIPTIONS = "too_many_subscriptions"
+    DAMAGED = "damaged"
+    TRY_AGAIN = "try_again"
+
+
+# ---------------------------------------------------------------- from the client
+
+
+class Message(Struct, frozen=True, forbid_unknown_fields=True, tag_field="type"):
+    pass
+
+
+class Meet(Message, tag="meet", frozen=True):
+    """Who would sit opposite? Claims the player's place in the ladder, opens nothing."""
+
+    id: Id
+    rules: RulesName
+    mode: Mode
+
+
+class OpenGame(Message, tag="open", frozen=True):
+    """Open the game that `meet` told of, or come back to the unfinished one in that ladder."""
+
+    id: Id
+    rules: RulesName
+    mode: Mode
+    settings: dict[str, int | str] = {}
+
+
+class Do(Message, tag="do", frozen=True):
+    """A command of the game's own. The seat comes from the session."""
+
+    id: Id
+    game: GameId
+    command: msgspec.Raw
+
+
+class Subscribe(Message, tag="subscribe", frozen=True):
+    topic: Topic
+    after: tuple[Version, Hash] | None = None
+    """Version and hash of the last event the client holds; None: from the beginning."""
+
+
+class Unsubscribe(Message, tag="unsubscribe", frozen=True):
+    topic: Topic
+
+
+class Ping(Message, tag="ping", frozen=True):
+    n: Annotated[int, Meta(ge=0, le=2**31)]
+
+
+FromClient = Meet | OpenGame | Do | Subscribe | Unsubscribe | Ping
+
+# ---------------------------------------------------------------- to the client
+
+
+class Hello(Message, tag="hello", frozen=True):
+    """The first frame of every connection."""
+
+    player: str | None
+    """None: this connection may only watch."""
+    why: str | None
+    """Why a cookie that came was not used, if so."""
+    now_ms: int
+
+
+class Met(Message, tag="met", frozen=True):
+    id: str
+    game: str
+    rival: str
+    live: bool
+    """Whether an unfinished game waits there."""
+
+
+class Done(Message, tag="done", frozen=True):
+    """The command stands in the log. `version` and `hash`: the head it made, the same however often it is sent."""
+
+    id: str
+    game: str
+    version: int
+    hash: bytes
+
+
+class NotDone(Message, tag="refused", frozen=True):
+    id: str
+    reason: str
+
+
+class Subscribed(Message, tag="subscribed", frozen=True):
+    """`recovered`: what follows continues `after`. False: it starts from the beginning, drop what you hold."""
+
+    topic: str
+    recovered: bool
+    version: int
+    hash: bytes
+
+
+class NotSubscribed(Message, tag="not_subscribed", frozen=True):
+    topic: str
+    reason: str
+
+
+class Events(Message, tag="events", frozen=True):
+    """Events as stored, the last of which is `version`; chain them yourself. `hash8`: first 8 bytes of its hash."""
+
+    topic: str
+    version: int
+    hash8: bytes
+    events: list[Any]
+    """msgpack: bodies. JSON: {body, at_ms, fact} each."""
+    table: Table | None
+    """The public view after the last of them; None where more of the backlog follows at once."""
+
+
+class Hand(Message, tag="hand", frozen=True):
+    """To its own seat only: the cards playable now, at this version."""
+
+    topic: str
+    version: int
+    seat: int
+    cards: tuple[int, ...]
+
+
+class Pong(Message, tag="pong", frozen=True):
+    n: int
+
+
+ToClient = Hello | Met | Done | NotDone | Subscribed | NotSubscribed | Events | Hand | Pong
+
+
+# ---------------------------------------------------------------- bytes
+
+
+class BadFrame(Exception):
+    """The peer broke the protocol: says what was expected and what came."""
+
+
+class Codec(Struct, frozen=True):
+    """One subprotocol."""
+
+    name: str
+    text: bool
+    decoder: Callable[[Any], Callable[[bytes | str], Any]]
+    """From a type to what decodes it."""
+    encode: Callable[[ToClient], bytes]
+
+
+MSGPACK = Codec(
+    "statecraft.v1.msgpack",
+    False,
+    lambda type_: msgspec.msgpack.Decoder(type_).decode,  # type: ignore[return-value, arg-type]
+    msgspec.msgpack.Encoder().encode,
+)
+JSON = Codec(
+    "statecraft.v1.json",
+    True,
+    lambda type_: msgspec.json.Decoder(type_).decode,
+    msgspec.json.Encoder().encode,
+)
+CODECS = {codec.name: codec for codec in (MSGPACK, JSON)}
+
+
+def message(codec: Codec, frame: bytes | str) -> FromClient:
+    """The typed message in a frame. Raises BadFrame."""
+    taken: FromClient = _decoded(_MESSAGES[codec.name], frame)
+    return taken
+
+
+def command(rules: Rules, codec: Codec, raw: bytes) -> Command:
+    """The typed command in a `do` message. Raises BadFrame."""
+    taken = _decoded(_COMMANDS[rules.name, codec.name], raw)
+    plain = _PLAIN[type(taken)]
+    return plain(*(getattr(taken, field.name) for field in fields(plain)))
+
+
+def _decoded(decode: Callable[[bytes | str], Any], frame: bytes | str) -> Any:
+    try:
+        return decode(frame)
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
+        raise BadFrame(str(error)) from error
+
+
+def _wire_type(command_type: type) -> type[Struct]:
+    """The message type of a command, made from its own fields: a further game needs nothing here."""
+    hints = get_type_hints(command_type)
+    shapes = [(field.name, _bounded(hints[field.name])) for field in fields(command_type)]
+    return msgspec.defstruct(
+        command_type.__name__,
+        shapes,
+        frozen=True,
+        forbid_unknown_fields=True,
+        tag_field="do",
+        tag=command_type.__name__,
+    )
+
+
+def _bounded(hint: Any) -> Any:
+    plain = getattr(hint, "__supertype__", hint)
+    bounds: dict[Any, Any] = {
+        int: Annotated[int, Meta(ge=0, le=2**31)],
+        bytes: Annotated[bytes, Meta(max_length=64)],
+        str: Annotated[str, Meta(max_length=64)],
+    }
+    return bounds[plain]
+
+
+_WIRE = {rules.name: [_wire_type(each) for each in (*PLAYER_COMMANDS, *rules.commands)] for rules in RULES.values()}
+_PLAIN: dict[type[Struct], Any] = {
+    struct: plain
+    for rules in RULES.values()
+    for struct, plain in zip(_WIRE[rules.name], (*PLAYER_COMMANDS, *rules.commands), strict=True)
+}
+_COMMANDS = {
+    (name, codec.name): codec.decoder(reduce(or_, structs))
+    for name, structs in _WIRE.items()
+    for codec in CODECS.values()
+}
+_MESSAGES = {codec.name: codec.decoder(FromClient) for codec in CODECS.values()}
+
+
+# ---------------------------------------------------------------- frames of a game's log
+
+
+def topic(game: bytes) -> str:
+    return f"game/{game.hex()}"
+
+
+def events_frame(codec_: Codec, game: bytes, events: tuple[Stored, ...], table: Table | None) -> bytes:
+    """One `events` message, encoded once for everybody who speaks this subprotocol."""
+    last = events[-1]
+    listed: list[Any] = [_told(event) for event in events] if codec_.text else [event.body for event in events]
+    return codec_.encode(Events(topic(game), last.version, last.hash[:8], listed, table))
+
+
+def _told(event: Stored) -> dict[str, Any]:
+    decoded = codec.decode(event.body)
+    fact = {"type": type(decoded.fact).__name__}
+    fact.update((field.name, getattr(decoded.fact, field.name)) for field in fields(decoded.fact))
+    return {"body": event.body, "at_ms": decoded.at_ms, "fact": fact}
+
+
+def done(id_: str, game: bytes, head: Head) -> Done:
+    return Done(id_, game.hex(), head.version, head.hash)
