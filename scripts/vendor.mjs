@@ -51,6 +51,18 @@ function noble() {
   copy(from(name, "LICENSE"), "noble/LICENSE");
 }
 
+/** lit-html draws the views: its files as published, and of its directives `repeat` alone. */
+function lit() {
+  const name = "lit-html";
+  for (const file of ["lit-html", "directive", "directive-helpers", "directives/repeat"]) {
+    const source = readFileSync(from(name, `${file}.js`), "utf8").replace(/\n?\/\/# sourceMappingURL=.*\s*$/, "\n");
+    write(`lit/${file}.js`, `/*! ${name} ${version(name)}, BSD-3-Clause, see LICENSE beside this file. */\n${source}`);
+  }
+  write("lit/lit-html.d.ts", `export * from "${name}";\n`);
+  write("lit/directives/repeat.d.ts", `export * from "${name}/directives/repeat.js";\n`);
+  copy(from(name, "LICENSE"), "lit/LICENSE");
+}
+
 /** The Latin part of a variable font, and a style sheet of one rule for it. */
 function font({ name, family, file, folder, weights }) {
   const css = readFileSync(from(name, `${file.axes}.css`), "utf8");
@@ -76,5 +88,6 @@ function font({ name, family, file, folder, weights }) {
 if (!process.argv[2]) rmSync(out, { recursive: true, force: true }); // a file no longer copied must not linger
 msgpack();
 noble();
+lit();
 font({ name: "@fontsource-variable/inter", family: "Inter", file: { stem: "inter", axes: "wght" }, folder: "inter", weights: "100 900" });
 font({ name: "@fontsource-variable/fraunces", family: "Fraunces", file: { stem: "fraunces", axes: "opsz" }, folder: "fraunces", weights: "100 900" });

@@ -1,0 +1,183 @@
+"""Checking a saved game from its bytes alone: chain, promises, deal, every rule and every choice of the house."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from events import chain, codec
+from events.shapes import Undecodable
+from projections import saved
+from projections.saved import NotSaved, Saved
+from rules import fairness, game
+from rules.catalogue import RULES
+from rules.game import Dealer, Moved, Opened, Refused, Rules, Table, Unsealed
+
+NOT_PROVED = (
+    "that the operator told nobody a hand while the game ran",
+    "that a player's entropy was chosen by the player, and not for him by a page the operator changed",
+    "that a message which isn't here was never sent",
+    "that two players are two people",
+    "that this is the history everybody else was shown: compare the last hash with the one your browser held",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    version: int
+    """The event that doesn't check out; 0 for the file's first line."""
+    why: str
+
+
+@dataclass(slots=True)
+class Findings:
+    """What was checked, in words with counts, and the first thing that failed."""
+
+    game: bytes = b""
+    events: int = 0
+    over: bool = False
+    """Whether the log ends with `Unsealed`; a running game can't be checked whole."""
+    checked: dict[str, int] = field(default_factory=dict)
+    failure: Failure | None = None
+    result: str = ""
+    head: chain.Head | None = None
+
+    @property
+    def passed(self) -> bool:
+        return self.failure is None
+
+    def count(self, what: str) -> None:
+        self.checked[what] = self.checked.get(what, 0) + 1
+
+
+class _Failed(Exception):
+    def __init__(self, version: int, why: str) -> None:
+        self.failure = Failure(version, why)
+
+
+def audit_file(data: bytes) -> Findings:
+    """Of a saved game's bytes. Never raises: what can't be read is a failure, too."""
+    try:
+        return audit(saved.load(data))
+    except NotSaved as error:
+        return Findings(failure=Failure(error.version, error.why))
+
+
+def audit(game_: Saved) -> Findings:
+    """Of a saved game. The findings name the first event that fails, and why."""
+    findings = Findings(game=game_.game, events=len(game_.events))
+    try:
+        _check(game_, findings)
+    except _Failed as failed:
+        findings.failure = failed.failure
+    return findings
+
+
+def _check(game_: Saved, findings: Findings) -> None:
+    events = _decoded(game_, findings)
+    if not events or not isinstance(events[0].fact, Opened):
+        raise _Failed(1, "a game's first event is Opened")
+    opened = events[0].fact
+    rules = RULES.get(opened.rules)
+    if rules is None:
+        raise _Failed(1, f"rules {opened.rules!r} aren't known to this version")
+    if opened.mode not in rules.modes:
+        raise _Failed(1, f"{opened.rules} has no mode {opened.mode!r}")
+    if opened.strategy_hash != rules.strategy_hash(opened.mode):
+        raise _Failed(1, "the hash of the house's policy isn't that of the published one")
+    findings.count("the house's policy is the published one")
+    findings.head = game_.events[-1].head
+    last = events[-1].fact
+    findings.over = isinstance(last, Unsealed)
+    if not isinstance(last, Unsealed):
+        findings.result = "still running: S isn't published yet, so the deal and the seals can't be opened"
+        return
+    if len(last.secret) != fairness.HASH_BYTES or fairness.secret_hash(game_.game, last.secret) != opened.secret_hash:
+        raise _Failed(len(events), "S doesn't give the hash that stands in Opened")
+    findings.count("S is the one promised in the opening")
+    _replay(rules, Table(game_.game), Dealer(game_.game, last.secret), events, findings)
+
+
+def _decoded(game_: Saved, findings: Findings) -> list[codec.Event]:
+    if (broken := chain.check(chain.origin(game_.game), game_.events)) is not None:
+        raise _Failed(broken.version, broken.why)
+    events = []
+    at_ms = 0
+    for stored in game_.events:
+        try:
+            event = codec.decode(stored.body)
+        except Undecodable as error:
+            raise _Failed(stored.version, str(error)) from error
+        if event.at_ms < at_ms:
+            raise _Failed(stored.version, f"time falls from {at_ms} to {event.at_ms}")
+        at_ms = event.at_ms
+        events.append(event)
+        findings.count("events in their one form, chained by hash to the one before")
+    return events
+
+
+def _replay(rules: Rules, table: Table, dealer: Dealer, events: list[codec.Event], findings: Findings) -> None:
+    """Where a fact was due, the stored one equals it; elsewhere some command of that seat gives it."""
+    facts = tuple(event.fact for event in events)
+    at = 0
+    while at < len(facts):
+        for expected in _next(rules, table, dealer, facts[at:], events[at], at + 1, findings):
+            if at == len(facts):
+                raise _Failed(at, f"after this event {expected} is missing")
+            if facts[at] != expected:
+                raise _Failed(at + 1, f"expected {expected}, but {facts[at]} stands here")
+            table = game.evolve(rules, table, facts[at])
+            dealer = game.follow(rules, dealer, facts[at])
+            at += 1
+    findings.result = _result(table)
+
+
+def _next(
+    rules: Rules,
+    table: Table,
+    dealer: Dealer,
+    facts: tuple[game.Fact, ...],
+    event: codec.Event,
+    version: int,
+    findings: Findings,
+) -> Iterator[game.Fact]:
+    """One append, as it must be: from a command that the stored facts answer, with all that was due after it."""
+    asked = game.asked(rules, facts)
+    if asked is None:
+        raise _Failed(version, f"no command leads to {facts[0]} here")
+    seat, command = asked
+    if seat not in game.SEATS:
+        raise _Failed(version, f"there is no seat {seat}")
+    moved = game.move(rules, table, dealer, seat, command, event.at_ms)
+    if isinstance(moved, Refused):
+        raise _Failed(version, f"{command} from seat {seat} is against the rules here: {moved.reason}")
+    assert isinstance(moved, Moved)
+    for fact in moved.facts:
+        yield fact
+        findings.count(_said(fact))
+
+
+_SAID = {
+    "Opened": "the opening, with its promises",
+    "Seated": "seats taken; the rival is the one S draws",
+    "Mixed": "entropy mixed into the seed",
+    "Dealt": "the deal, made again from the seed",
+    "Committed": "seals, each standing before the other side's choice",
+    "Revealed": "reveals that open their seal, with the card the policy and its stream give",
+    "Played": "the person's cards, each in the hand it came from",
+    "Captured": "captures by the higher number",
+    "RoundEnded": "round ends",
+    "Finished": "the result",
+    "Unsealed": "S, published",
+}
+
+
+def _said(fact: game.Fact) -> str:
+    name = type(fact).__name__
+    return _SAID.get(name, name)
+
+
+def _result(table: Table) -> str:
+    if table.finished is None:
+        return "not finished"
+    if table.finished.winner is None:
+        return f"nobody won ({table.finished.reason})"
+    return f"seat {table.finished.winner} won ({table.finished.reason})"

@@ -1,0 +1,135 @@
+"""One connection, without its socket: frames in, calls on the games and frames out."""
+
+from collections.abc import Awaitable, Callable
+from typing import assert_never
+
+from events.chain import Head
+from rules.catalogue import RULES
+from rules.game import Reason, Rules
+from server import wire
+from server.audience import Audience, Watcher
+from server.games import Games
+from server.wire import BadFrame, Codec, Do, FromClient, Meet, OpenGame, Ping, Subscribe, Trouble, Unsubscribe
+
+RATE = 30.0
+"""Messages a second."""
+BURST = 120.0
+
+
+class TooFast(Exception):
+    """More messages than a connection may send."""
+
+
+class Connection:
+    """What one peer may do and see. The seat comes from `player`, never from a frame."""
+
+    def __init__(
+        self, games: Games, audience: Audience, codec: Codec, player: bytes | None, send: Callable[[bytes], None]
+    ):
+        self._games = games
+        self._audience = audience
+        self._codec = codec
+        self._player = player
+        self._send = send
+        self._watcher = Watcher(codec, player, send)
+        self._tokens = BURST
+        self._refilled = 0.0
+
+    def hello(self, why: str | None, now_ms: int) -> None:
+        self._tell(wire.Hello(self._player.hex() if self._player else None, why, now_ms))
+
+    async def receive(self, frame: bytes | str, now: float) -> None:
+        """Act on one frame; `now` in seconds of any steady clock. Raises BadFrame and TooFast: close then."""
+        self._tokens = min(BURST, self._tokens + (now - self._refilled) * RATE)
+        self._refilled = now
+        if self._tokens < 1:
+            raise TooFast
+        self._tokens -= 1
+        await self._act(wire.message(self._codec, frame))
+
+    def leave(self) -> None:
+        self._audience.leave(self._watcher)
+
+    async def _act(self, message: FromClient) -> None:
+        match message:
+            case Do():
+                await self._do(message)
+            case Subscribe(topic, after):
+                await self._subscribe(topic, after)
+            case Unsubscribe(topic):
+                if (game := _game(topic)) is not None:
+                    self._audience.unsubscribe(self._watcher, game)
+            case Meet():
+                await self._in_ladder(
+                    message.id, message.rules, message.mode, lambda *place: self._meet(message, *place)
+                )
+            case OpenGame():
+                await self._in_ladder(
+                    message.id, message.rules, message.mode, lambda *place: self._open(message, *place)
+                )
+            case Ping(n):
+                self._tell(wire.Pong(n))
+            case _:
+                assert_never(message)
+
+    async def _do(self, message: Do) -> None:
+        if self._player is None:
+            self._refuse(message.id, Trouble.NO_SESSION)
+            return
+        game = bytes.fromhex(message.game)
+        rules = await self._games.rules_of(game)
+        if not isinstance(rules, Rules):
+            self._refuse(message.id, rules)
+            return
+        command = wire.command(rules, self._codec, bytes(message.command))
+        done = await self._games.do(game, self._player, command, message.id)
+        if isinstance(done, Head):
+            self._tell(wire.done(message.id, game, done))
+        else:
+            self._refuse(message.id, done)
+
+    async def _in_ladder(self, id_: str, name: str, mode: str, act: Callable[[bytes, Rules], Awaitable[None]]) -> None:
+        rules = RULES.get(name)
+        if self._player is None:
+            self._refuse(id_, Trouble.NO_SESSION)
+        elif rules is None:
+            self._refuse(id_, Trouble.UNKNOWN_RULES)
+        elif mode not in rules.strategies:
+            self._refuse(id_, Reason.UNKNOWN_MODE)
+        else:
+            await act(self._player, rules)
+
+    async def _meet(self, message: Meet, player: bytes, rules: Rules) -> None:
+        held, rival = await self._games.meet(player, rules, message.mode)
+        self._tell(wire.Met(message.id, held.game.hex(), rival, held.live is not None))
+
+    async def _open(self, message: OpenGame, player: bytes, rules: Rules) -> None:
+        settings = tuple(sorted(message.settings.items()))
+        opened = await self._games.open(player, rules, message.mode, settings, message.id)
+        if isinstance(opened, tuple):
+            self._tell(wire.done(message.id, *opened))
+        else:
+            self._refuse(message.id, opened)
+
+    async def _subscribe(self, topic: str, after: tuple[int, bytes] | None) -> None:
+        game = _game(topic)
+        if game is None:
+            self._tell(wire.NotSubscribed(topic, Trouble.UNKNOWN_TOPIC))
+        else:
+            await self._audience.subscribe(self._watcher, game, Head(*after) if after else None)
+
+    def _refuse(self, id_: str, reason: Reason | Trouble) -> None:
+        self._tell(wire.NotDone(id_, reason))
+
+    def _tell(self, message: wire.ToClient) -> None:
+        self._send(self._codec.encode(message))
+
+
+def _game(topic: str) -> bytes | None:
+    kind, _, id_ = topic.partition("/")
+    if kind != "game" or len(id_) != 32 or not all(digit in "0123456789abcdef" for digit in id_):
+        return None
+    return bytes.fromhex(id_)
+
+
+__all__ = ["BURST", "RATE", "BadFrame", "Connection", "TooFast"]

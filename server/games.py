@@ -1,0 +1,321 @@
+"""The games this process has in mind, and the one way a command becomes events: decide, append, fold.
+
+A `Live` value is a log's fold up to some head. It may be behind the log at any time; the append's compared head finds
+that out, and only a fold at the head may refuse.
+"""
+
+import secrets
+from collections import OrderedDict
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import structlog
+
+from events import chain, codec, entries
+from events.chain import Head, Stored
+from events.log import Batch, Conflict, Deadline, Log, NotYet, Unknown
+from events.shapes import Undecodable
+from rules import fairness, game
+from rules.catalogue import RULES
+from rules.game import OPEN_MS_MAX, CallTime, Command, Dealer, Finished, Open, Reason, Refused, Rules, Seated, Table
+from server.wire import Trouble
+
+LIVE_MAX = 20_000
+"""How many folds are kept; the rest is folded again from the log when somebody asks."""
+TRIES_MAX = 20
+CAUSES_KEPT = 4
+
+log_line = structlog.get_logger()
+
+
+class Damaged(Exception):
+    """A stored game that doesn't hash or decode: it is not continued."""
+
+    def __init__(self, game: bytes, version: int, why: str) -> None:
+        super().__init__(f"game {game.hex()}, event {version}: {why}")
+        self.version = version
+        self.why = why
+
+
+@dataclass(frozen=True, slots=True)
+class Live:
+    """One game's fold up to `head`."""
+
+    game: bytes
+    rules: Rules
+    head: Head
+    table: Table
+    dealer: Dealer
+    at_ms: int
+    causes: tuple[tuple[bytes, Head], ...]
+    """The last few causes and the heads they made."""
+
+    def seat_of(self, player: bytes | None) -> int | None:
+        for seated in self.table.seats:
+            if seated is not None and seated.player and seated.player == player:
+                return seated.seat
+        return None
+
+    def made(self, cause: bytes) -> Head | None:
+        return next((head for known, head in self.causes if known == cause), None)
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """Where a player's place in a ladder stands."""
+
+    game: bytes
+    live: Live | None
+    """None: the game isn't opened yet."""
+
+
+Published = Callable[[Live, Head, tuple[Stored, ...]], None]
+"""(the fold after them, head before, events)"""
+
+
+class Games:
+    """Folds by game id, and commands against them."""
+
+    def __init__(self, log: Log, keys: Mapping[int, bytes], clock: Callable[[], int]) -> None:
+        self._log = log
+        self._keys = keys
+        self._key = max(keys)
+        self._clock = clock
+        self._live: OrderedDict[bytes, Live] = OrderedDict()
+        self._published: list[Published] = []
+        log.listen(self._appended)
+
+    def listen(self, published: Published) -> None:
+        """Be told of every append to a game that somebody has in mind here, after its fold."""
+        self._published.append(published)
+
+    # ------------------------------------------------------------ reading
+
+    async def at(self, game_id: bytes) -> Live | None:
+        """The game's fold, perhaps behind its log; None if its log is empty. Raises Damaged."""
+        live = self._live.get(game_id)
+        if live is not None:
+            self._live.move_to_end(game_id)
+            return live
+        events = await self._log.read(game_id)
+        if not events:
+            return None
+        # Another task may have folded it meanwhile, and heard of appends since: the further one is right.
+        known = self._live.get(game_id)
+        return known if known is not None else self._keep(self._begin(game_id, events))
+
+    async def refreshed(self, game_id: bytes) -> Live | None:
+        """The game's fold, not behind what the log held when this was called. Raises Damaged."""
+        live = await self.at(game_id)
+        if live is None:
+            return None
+        events = await self._log.read(game_id, live.head.version)
+        return self._caught_up(game_id, events)
+
+    def _caught_up(self, game_id: bytes, events: Sequence[Stored]) -> Live | None:
+        live = self._live.get(game_id)
+        if live is None:
+            return None
+        fresh = [event for event in events if event.version > live.head.version]
+        return self._keep(self._advance(live, fresh)) if fresh else live
+
+    def _keep(self, live: Live) -> Live:
+        self._live[live.game] = live
+        self._live.move_to_end(live.game)
+        while len(self._live) > LIVE_MAX:
+            self._live.popitem(last=False)
+        return live
+
+    def _begin(self, game_id: bytes, events: Sequence[Stored]) -> Live:
+        try:
+            opened = codec.decode(events[0].body).fact
+        except Undecodable as error:
+            raise Damaged(game_id, 1, str(error)) from error
+        if not isinstance(opened, game.Opened) or opened.rules not in RULES or opened.key not in self._keys:
+            raise Damaged(game_id, 1, "it doesn't begin with an opening of rules and a key known here")
+        rules = RULES[opened.rules]
+        dealer = Dealer(game_id, fairness.secret(self._keys[opened.key], game_id))
+        empty = Live(game_id, rules, chain.origin(game_id), Table(game_id), dealer, 0, ())
+        return self._advance(empty, events)
+
+    def _advance(self, live: Live, events: Sequence[Stored]) -> Live:
+        """`live` after `events`. Raises Damaged where they don't follow."""
+        if (broken := chain.check(live.head, events)) is not None:
+            self._live.pop(live.game, None)
+            raise Damaged(live.game, broken.version, broken.why)
+        table, dealer, at_ms = live.table, live.dealer, live.at_ms
+        causes = dict(live.causes)
+        for stored in events:
+            try:
+                event = codec.decode(stored.body)
+            except Undecodable as error:
+                self._live.pop(live.game, None)
+                raise Damaged(live.game, stored.version, str(error)) from error
+            table = game.evolve(live.rules, table, event.fact)
+            dealer = game.follow(live.rules, dealer, event.fact)
+            at_ms = event.at_ms
+            causes.pop(event.cause, None)
+            causes[event.cause] = stored.head
+        kept = tuple(causes.items())[-CAUSES_KEPT:]
+        return replace(live, head=events[-1].head, table=table, dealer=dealer, at_ms=at_ms, causes=kept)
+
+    def _appended(self, game_id: bytes, before: Head, events: tuple[Stored, ...]) -> None:
+        live = self._live.get(game_id)
+        if live is None:
+            return
+        if live.head == before:
+            try:
+                live = self._keep(self._advance(live, events))
+            except Damaged as error:
+                log_line.error("damaged game", game=game_id.hex(), event=error.version, why=error.why)
+                return
+        for published in self._published:
+            published(live, before, events)
+
+    # ------------------------------------------------------------ commands
+
+    async def do(self, game_id: bytes, player: bytes, command: Command, command_id: str) -> Head | Reason | Trouble:
+        """A player's command in a game: the head it made, the same however often it comes, or why not."""
+        try:
+            live = await self.at(game_id)
+            if live is None:
+                return Trouble.UNKNOWN_GAME
+            seat = live.seat_of(player)
+            if seat is None:
+                return Reason.NOT_SEATED
+            return await self._ask(live, seat, command, codec.cause(game_id, seat, player, command_id))
+        except Damaged as error:
+            log_line.error("damaged game", game=game_id.hex(), event=error.version, why=error.why)
+            return Trouble.DAMAGED
+
+    async def rules_of(self, game_id: bytes) -> Rules | Trouble:
+        """The rules a game is played by."""
+        try:
+            live = await self.at(game_id)
+        except Damaged:
+            return Trouble.DAMAGED
+        return live.rules if live is not None else Trouble.UNKNOWN_GAME
+
+    async def call_time(self, deadline: Deadline) -> None:
+        """Append `TimeUp` to a game whose deadline is past, if it still is."""
+        live = await self.at(deadline.game)
+        assert live is not None, "a deadline is written with an event"
+        cause = codec.cause(deadline.game, codec.SERVER_SEAT, codec.NOBODY, f"time {deadline.at_ms}")
+        await self._ask(live, 0, CallTime(), cause, deadline.at_ms)
+
+    async def _ask(
+        self, live: Live, seat: int, command: Command, cause: bytes, expired_ms: int | None = None
+    ) -> Head | Reason | Trouble:
+        for _ in range(TRIES_MAX):
+            if (made := live.made(cause)) is not None:
+                return made
+            now_ms = max(live.at_ms, self._clock())
+            moved = game.move(live.rules, live.table, live.dealer, seat, command, now_ms)
+            if isinstance(moved, Refused):
+                # Only a table at the head may refuse, and only what isn't in the log already.
+                if (await self._log.head(live.game)) == live.head:
+                    return await self._found(live.game, cause) or moved.reason
+            else:
+                bodies = [codec.encode(codec.Event(now_ms, cause, fact)) for fact in moved.facts]
+                events = chain.extend(live.head, bodies)
+                batch = Batch(
+                    events,
+                    outbox=_told_outside(live.rules, moved, events, now_ms),
+                    wait_ms=_wait_ms(moved.table, now_ms),
+                    expired_ms=expired_ms,
+                )
+                try:
+                    return await self._log.append(live.game, live.head, batch)
+                except NotYet:
+                    return Reason.NOT_DUE
+                except (Conflict, Unknown):
+                    pass  # Someone was faster, or nobody knows: read again, decide again.
+            live = await self._reread(live)
+        return Trouble.TRY_AGAIN
+
+    async def _reread(self, live: Live) -> Live:
+        """The fold at the log's head; from the beginning where the log isn't what `live` was folded from."""
+        head_event = await self._log.read(live.game, max(0, live.head.version - 1), 1)
+        if live.head.version and (not head_event or head_event[0].hash != live.head.hash):
+            self._live.pop(live.game, None)
+        return await self.refreshed(live.game) or replace(live, head=chain.origin(live.game))
+
+    async def _found(self, game_id: bytes, cause: bytes) -> Head | None:
+        made = None
+        for stored in await self._log.read(game_id):
+            try:
+                if codec.decode(stored.body).cause == cause:
+                    made = stored.head
+            except Undecodable as error:
+                raise Damaged(game_id, stored.version, str(error)) from error
+        return made
+
+    # ------------------------------------------------------------ a player's place in a ladder
+
+    async def meet(self, player: bytes, rules: Rules, mode: str) -> tuple[Held, str]:
+        """The game that holds the player's place in the ladder, claimed now if it is free, and its rival's slug."""
+        held = await self._held(player, rules, mode)
+        if held.live is not None and (seated := held.live.table.seats[game.HOUSE_SEAT]) is not None:
+            return held, seated.rival
+        return held, game.rival(fairness.secret(self._keys[self._key], held.game))
+
+    async def open(
+        self, player: bytes, rules: Rules, mode: str, settings: game.Settings, command_id: str
+    ) -> tuple[bytes, Head] | Reason | Trouble:
+        """Open the player's game in a ladder, or come back to the unfinished one: its id and head."""
+        for _ in range(TRIES_MAX):
+            held = await self._held(player, rules, mode)
+            if held.live is not None:
+                return held.game, held.live.head
+            command = Open(mode, settings, player, counts=True, witnessed=False, key=self._key)
+            secret = fairness.secret(self._keys[self._key], held.game)
+            empty = Live(held.game, rules, chain.origin(held.game), Table(held.game), Dealer(held.game, secret), 0, ())
+            opened = await self._ask(empty, 0, command, codec.cause(held.game, 0, player, command_id))
+            if isinstance(opened, Head):
+                await self.at(held.game)
+                return held.game, opened
+            if opened is not Reason.ALREADY_OPEN:
+                return opened
+        return Trouble.TRY_AGAIN
+
+    async def _held(self, player: bytes, rules: Rules, mode: str) -> Held:
+        ladder = f"{rules.ladder}-{mode}"
+        holder = await self._log.claimed(player, ladder)
+        if holder is None:
+            holder = await self._log.claim(player, ladder, secrets.token_bytes(fairness.GAME_BYTES))
+        while True:
+            try:
+                live = await self.refreshed(holder)
+                if live is None or live.table.finished is None:
+                    return Held(holder, live)
+            except Damaged as error:
+                log_line.error("damaged game", game=holder.hex(), event=error.version, why=error.why)
+            fresh = secrets.token_bytes(fairness.GAME_BYTES)
+            holder = await self._log.claim(player, ladder, fresh, instead_of=holder)
+
+
+def _wait_ms(table: Table, now_ms: int) -> int | None:
+    """Milliseconds to the game's next deadline."""
+    if table.opened is None or table.finished is not None:
+        return None
+    return max(0, table.opened.at_ms + OPEN_MS_MAX - now_ms)
+
+
+def _told_outside(rules: Rules, moved: game.Moved, events: tuple[Stored, ...], at_ms: int) -> tuple[bytes, ...]:
+    """What the append tells the world outside the game: that both seats are taken, that it is over."""
+    table = moved.table
+    told: list[bytes] = []
+    opened = table.opened
+    assert opened is not None
+    ladder = f"{rules.ladder}-{opened.mode}"
+    players = tuple(seated.player if seated else b"" for seated in table.seats)
+    rival = table.seats[game.HOUSE_SEAT].rival if table.seats[game.HOUSE_SEAT] else ""  # type: ignore[union-attr]
+    last = events[-1]
+    head = (table.game, last.version, last.hash, at_ms, opened.rules, ladder, opened.counts, players, rival)
+    if any(isinstance(fact, Seated) for fact in moved.facts) and None not in table.seats:
+        told.append(entries.encode(entries.Opening(*head)))  # type: ignore[arg-type]
+    for fact in moved.facts:
+        if isinstance(fact, Finished):
+            owing = table.ending.owing if isinstance(table.ending, game.TimeUp) else ()
+            told.append(entries.encode(entries.Closing(*head, fact.winner, fact.reason, owing)))  # type: ignore[arg-type]
+    return tuple(told)

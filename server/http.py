@@ -1,0 +1,217 @@
+"""The few HTTP addresses: sessions, saved games, reviews, the page. docs/protocol.md lists them."""
+
+from collections.abc import Awaitable, Callable, Mapping
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+from starlette.requests import Request
+from starlette.responses import JSONResponse, PlainTextResponse, Response
+from starlette.routing import Route
+
+from projections import saved
+from projections.review import review
+from rules.fairness import GAME_BYTES
+from server.games import Damaged
+from server.identity import COOKIE, COOKIE_SECONDS, WrongToken, same_origin, session
+from server.people import token_of, token_text
+
+if TYPE_CHECKING:
+    from server.app import Parts
+
+BODY_BYTES_MAX = 4096
+
+ANY_ORIGIN = {"Access-Control-Allow-Origin": "*"}
+
+
+class Join(msgspec.Struct, forbid_unknown_fields=True):
+    keep: str
+
+
+class Recover(msgspec.Struct, forbid_unknown_fields=True):
+    token: str
+
+
+class Nothing(msgspec.Struct, forbid_unknown_fields=True):
+    pass
+
+
+class Problem(Exception):
+    """An answer that isn't the one hoped for: status, a stable code, and a sentence."""
+
+    def __init__(self, status: int, code: str, what: str) -> None:
+        super().__init__(what)
+        self.status = status
+        self.code = code
+        self.what = what
+
+
+def problem(request: Request, error: Exception) -> Response:
+    assert isinstance(error, Problem)
+    return JSONResponse({"error": error.code, "what": error.what}, error.status)
+
+
+def wrong_token(request: Request, error: Exception) -> Response:
+    return JSONResponse({"error": "wrong_token", "what": "This token belongs to nobody."}, 401)
+
+
+def damaged(request: Request, error: Exception) -> Response:
+    return JSONResponse({"error": "damaged", "what": f"The stored game doesn't hash: {error}."}, 500)
+
+
+def _parts(request: Request) -> "Parts":
+    parts: Parts = request.app.state.parts
+    return parts
+
+
+async def _body(request: Request, type_: type[Any]) -> Any:
+    if request.headers.get("content-type", "").partition(";")[0].strip() != "application/json":
+        raise Problem(415, "not_json", "Send JSON with Content-Type: application/json.")
+    # A browser always names the page that posts; a program without a cookie names none.
+    if (request.headers.get("origin") is not None or COOKIE in request.cookies) and not same_origin(request):
+        raise Problem(403, "wrong_origin", "Only a page of this server may ask for this.")
+    body = b""
+    async for piece in request.stream():
+        body += piece
+        if len(body) > BODY_BYTES_MAX:
+            raise Problem(413, "too_large", f"At most {BODY_BYTES_MAX} bytes.")
+    try:
+        return msgspec.json.decode(body or b"{}", type=type_)
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
+        raise Problem(400, "bad_body", str(error)) from error
+
+
+def _with_cookie(response: Response, request: Request, token: bytes) -> Response:
+    response.set_cookie(
+        COOKIE,
+        token_text(token),
+        max_age=COOKIE_SECONDS,
+        httponly=True,
+        samesite="lax",
+        secure=request.url.scheme == "https" or request.headers.get("x-forwarded-proto") == "https",
+    )
+    return response
+
+
+async def join(request: Request) -> Response:
+    parts = _parts(request)
+    wanted: Join = await _body(request, Join)
+    match wanted.keep:
+        case "cookie":
+            known = (await session(request, parts.people)).player
+            if known is not None:
+                return JSONResponse({"player": known.hex()})
+            player, token = await parts.people.join(parts.clock())
+            return _with_cookie(JSONResponse({"player": player.hex()}, 201), request, token)
+        case "bearer":
+            player, token = await parts.people.join(parts.clock())
+            return JSONResponse({"player": player.hex(), "token": token_text(token)}, 201)
+        case _:
+            raise Problem(400, "bad_body", 'keep is "cookie" or "bearer"')
+
+
+async def who(request: Request) -> Response:
+    player = (await session(request, _parts(request).people, reading=True)).player
+    return JSONResponse({"player": player.hex() if player else None})
+
+
+async def code(request: Request) -> Response:
+    await _body(request, Nothing)
+    if (await session(request, _parts(request).people)).player is None:
+        raise Problem(403, "no_session", "There is no player here yet.")
+    return JSONResponse(
+        {"token": request.cookies[COOKIE]} if COOKIE in request.cookies else {"token": _bearer(request)}
+    )
+
+
+def _bearer(request: Request) -> str:
+    return request.headers["authorization"].partition(" ")[2].strip()
+
+
+async def recover(request: Request) -> Response:
+    wanted: Recover = await _body(request, Recover)
+    token = token_of(wanted.token)
+    player = await _parts(request).people.who(token) if token else None
+    if token is None or player is None:
+        raise Problem(403, "wrong_token", "This recovery code belongs to nobody.")
+    return _with_cookie(JSONResponse({"player": player.hex()}), request, token)
+
+
+async def rivals(request: Request) -> Response:
+    parts = _parts(request)
+    player = (await session(request, parts.people, reading=True)).player
+    if player is None:
+        return JSONResponse({"player": None, "rivals": []})
+    rows = [
+        {"mode": row.ladder.rpartition("-")[2], "rival": row.rival, "games": row.games, "wins": row.wins}
+        for row in await parts.records.of(player)
+    ]
+    return JSONResponse({"player": player.hex(), "rivals": rows})
+
+
+def _game(request: Request) -> bytes:
+    text = request.path_params["game"]
+    if len(text) != 2 * GAME_BYTES or not all(digit in "0123456789abcdef" for digit in text):
+        raise Problem(404, "unknown_game", "There is no such game.")
+    return bytes.fromhex(text)
+
+
+async def export(request: Request) -> Response:
+    game = _game(request)
+    events = await _parts(request).log.read(game)
+    if not events:
+        raise Problem(404, "unknown_game", "There is no such game.")
+    headers = {**ANY_ORIGIN, "Content-Disposition": f'attachment; filename="{game.hex()}.jsonl"'}
+    return PlainTextResponse(saved.save(game, events), headers=headers, media_type="application/x-ndjson")
+
+
+async def reviewed(request: Request) -> Response:
+    parts, game = _parts(request), _game(request)
+    live = await parts.games.refreshed(game)
+    if live is None:
+        raise Problem(404, "unknown_game", "There is no such game.")
+    if live.table.finished is None:
+        raise Problem(409, "not_over", "The review comes when the game is over.")
+    positions = review(game, await parts.log.read(game))
+    costs = {at.battle: choice.cost for at in positions for choice in at.choices if choice.card == at.chosen}
+    body = {
+        "game": game.hex(),
+        "rules": live.rules.name,
+        "positions": [
+            {
+                "battle": at.battle,
+                "round": at.round,
+                "value": str(at.value),
+                "chosen": at.chosen,
+                "choices": [
+                    {"card": choice.card, "worth": str(choice.worth), "cost": str(choice.cost)} for choice in at.choices
+                ],
+            }
+            for at in positions
+        ],
+        "cost": str(sum(costs.values(), Fraction(0))),
+    }
+    return JSONResponse(body, headers=ANY_ORIGIN)
+
+
+async def health(request: Request) -> Response:
+    return JSONResponse({"ok": True})
+
+
+Endpoint = Callable[[Request], Awaitable[Response]]
+
+
+def routes() -> list[Route]:
+    return [
+        Route("/api/session", join, methods=["POST"]),
+        Route("/api/session", who),
+        Route("/api/session/code", code, methods=["POST"]),
+        Route("/api/session/recover", recover, methods=["POST"]),
+        Route("/api/me/rivals", rivals),
+        Route("/api/games/{game}/export", export),
+        Route("/api/games/{game}/review", reviewed),
+        Route("/healthz", health),
+    ]
+
+
+PROBLEMS: Mapping[Any, Any] = {Problem: problem, WrongToken: wrong_token, Damaged: damaged}

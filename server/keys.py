@@ -1,0 +1,53 @@
+"""The operator's keys: numbered files of 32 random bytes. Whoever has one can see every hand dealt under it."""
+
+import os
+import secrets
+from collections.abc import Mapping
+from pathlib import Path
+
+KEY_BYTES = 32
+
+
+class BadKeys(Exception):
+    """The keys can't be used, and why."""
+
+
+def operator_keys(folder: Path) -> Mapping[int, bytes]:
+    """All keys by number, the highest of which seals new games. Makes key 1 at first start. Raises BadKeys."""
+    folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+    paths = sorted(folder.glob("operator-*.key"))
+    if not paths:
+        paths = [_make(folder / "operator-1.key")]
+    keys = {}
+    for path in paths:
+        number = path.stem.removeprefix("operator-")
+        if not number.isascii() or not number.isdigit() or int(number) < 1:
+            raise BadKeys(f"{path}: keys are called operator-N.key")
+        key = path.read_bytes()
+        if len(key) != KEY_BYTES:
+            raise BadKeys(f"{path} has {len(key)} bytes, a key has {KEY_BYTES}")
+        keys[int(number)] = key
+    return keys
+
+
+def _make(path: Path) -> Path:
+    # Written aside and linked into place: a crash leaves no half a key, and two first starts agree on one.
+    aside = path.with_name(f".{path.name}.{secrets.token_hex(8)}")
+    descriptor = os.open(aside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    try:
+        os.write(descriptor, secrets.token_bytes(KEY_BYTES))
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+    try:
+        os.link(aside, path)
+    except FileExistsError:
+        pass
+    finally:
+        aside.unlink()
+    folder = os.open(path.parent, os.O_RDONLY)
+    try:
+        os.fsync(folder)
+    finally:
+        os.close(folder)
+    return path

@@ -1,0 +1,55 @@
+"""Settings, all of them, from the environment; docs/operations in README's table. Nothing else reads it."""
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+
+
+class BadSetting(Exception):
+    """A setting that can't be used, and what would be."""
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    data: Path
+    """Directory of the log and the keys."""
+    host: str
+    port: int
+    connections_max: int
+    close_seconds: float
+    """How long a peer that doesn't read may keep a closing connection."""
+    sweep_seconds: float
+    """Between two looks at deadlines."""
+
+    @property
+    def log(self) -> Path:
+        return self.data / "statecraft.db"
+
+    @property
+    def keys(self) -> Path:
+        return self.data / "keys"
+
+
+def settings(environment: Mapping[str, str] | None = None) -> Settings:
+    """Raises BadSetting."""
+    given = os.environ if environment is None else environment
+    return Settings(
+        data=Path(given.get("STATECRAFT_DATA", str(ROOT / "data"))),
+        host=given.get("STATECRAFT_HOST", "127.0.0.1"),
+        port=_number(given, "STATECRAFT_PORT", 8000, 0, 65535),
+        connections_max=_number(given, "STATECRAFT_CONNECTIONS_MAX", 20_000, 1, 10**6),
+        close_seconds=_number(given, "STATECRAFT_CLOSE_SECONDS", 10, 0, 600),
+        sweep_seconds=_number(given, "STATECRAFT_SWEEP_SECONDS", 5, 1, 3600),
+    )
+
+
+def _number(given: Mapping[str, str], name: str, otherwise: int, least: int, most: int) -> int:
+    text = given.get(name)
+    if text is None:
+        return otherwise
+    if not text.isascii() or not text.isdigit() or not least <= int(text) <= most:
+        raise BadSetting(f"{name} is {text!r}: a whole number from {least} to {most} belongs there")
+    return int(text)

@@ -1,0 +1,135 @@
+"""The glue between a WebSocket and a Connection: handshake, a bounded way out, closes."""
+
+import asyncio
+from collections import deque
+from typing import TYPE_CHECKING
+
+from starlette.requests import HTTPConnection
+from starlette.responses import PlainTextResponse
+from starlette.websockets import WebSocket, WebSocketDisconnect
+
+from server.connection import Connection, TooFast
+from server.identity import WrongToken, session
+from server.wire import CODECS, BadFrame, Code, Codec
+
+if TYPE_CHECKING:
+    from server.app import Parts
+
+OUTGOING_BYTES_MAX = 1 << 20
+REASON_BYTES_MAX = 123
+"""Of a close frame's reason (RFC 6455 section 5.5)."""
+
+
+class Outgoing:
+    """Frames on their way to one peer, bounded: a reader that falls behind is closed, not waited for."""
+
+    def __init__(self, websocket: WebSocket, text: bool) -> None:
+        self._websocket = websocket
+        self._text = text
+        self._frames: deque[bytes] = deque()
+        self._bytes = 0
+        self._wake = asyncio.Event()
+        self._close: tuple[int, str] | None = None
+        self.closed = asyncio.Event()
+
+    def send(self, frame: bytes) -> None:
+        if self._close is not None:
+            return
+        if self._bytes + len(frame) > OUTGOING_BYTES_MAX:
+            self._frames.clear()
+            self.close(Code.TOO_SLOW, "too slow: reconnect and resume from the last version you hold")
+            return
+        self._frames.append(frame)
+        self._bytes += len(frame)
+        self._wake.set()
+
+    def close(self, code: int, why: str) -> None:
+        """Close after the frames already waiting."""
+        if self._close is None:
+            self._close = (code, _short(why))
+            self._wake.set()
+
+    async def drain(self) -> None:
+        """For as long as the connection lasts: write frames, then the close."""
+        try:
+            while True:
+                await self._wake.wait()
+                self._wake.clear()
+                while self._frames:
+                    frame = self._frames.popleft()
+                    await self._write(frame)
+                    self._bytes -= len(frame)
+                if self._close is not None:
+                    await self._websocket.close(*self._close)
+                    return
+        except (WebSocketDisconnect, RuntimeError):
+            return  # The peer is gone; the receiving side hears of it too.
+        finally:
+            self.closed.set()
+
+    async def _write(self, frame: bytes) -> None:
+        if self._text:
+            await self._websocket.send_text(frame.decode())
+        else:
+            await self._websocket.send_bytes(frame)
+
+
+def _short(why: str) -> str:
+    return why.encode()[:REASON_BYTES_MAX].decode(errors="ignore")
+
+
+async def endpoint(websocket: WebSocket) -> None:
+    """`/ws`."""
+    parts: Parts = websocket.app.state.parts
+    offered = websocket.scope["subprotocols"]
+    codec = next((CODECS[name] for name in offered if name in CODECS), None)
+    if codec is None:
+        await websocket.send_denial_response(PlainTextResponse(f"offer one of {', '.join(CODECS)}\n", 400))
+        return
+    try:
+        who = await session(HTTPConnection(websocket.scope), parts.people)
+    except WrongToken:
+        await websocket.send_denial_response(PlainTextResponse("wrong token\n", 401))
+        return
+    if parts.connections >= parts.settings.connections_max:
+        await websocket.send_denial_response(PlainTextResponse("full, come back later\n", 503))
+        return
+    await websocket.accept(subprotocol=codec.name)
+    outgoing = Outgoing(websocket, codec.text)
+    connection = Connection(parts.games, parts.audience, codec, who.player, outgoing.send)
+    connection.hello(who.why_not, parts.clock())
+    parts.connections += 1
+    writing = asyncio.create_task(outgoing.drain())
+    reading = asyncio.create_task(_receive(websocket, connection, outgoing, codec))
+    try:
+        await asyncio.wait((reading, writing), return_when=asyncio.FIRST_COMPLETED)
+    finally:
+        connection.leave()
+        parts.connections -= 1
+        if reading.done() and not reading.cancelled() and reading.exception() is not None:
+            outgoing.close(1011, "a fault of ours: reconnect and resume")
+        reading.cancel()
+        await asyncio.wait((writing,), timeout=0 if writing.done() else parts.settings.close_seconds)
+        writing.cancel()
+        await asyncio.gather(reading, writing, return_exceptions=True)
+
+
+async def _receive(websocket: WebSocket, connection: Connection, outgoing: Outgoing, codec: Codec) -> None:
+    loop = asyncio.get_running_loop()
+    while True:
+        message = await websocket.receive()
+        if message["type"] == "websocket.disconnect":
+            outgoing.close(1000, "")
+            return
+        frame = message.get("text") if codec.text else message.get("bytes")
+        if frame is None:
+            outgoing.close(1003, f"{codec.name} has {'text' if codec.text else 'binary'} frames only")
+            return
+        try:
+            await connection.receive(frame, loop.time())
+        except BadFrame as error:
+            outgoing.close(Code.BAD_FRAME, str(error))
+            return
+        except TooFast:
+            outgoing.close(Code.TOO_FAST, "too fast: wait a second, reconnect, resume")
+            return

@@ -1,0 +1,57 @@
+"""Facts as sentences, for the terminal. Each game's own facts have their sentences here."""
+
+import datetime
+from typing import Any
+
+from projections.replay import Moment
+from rules import fifty_states, game
+from rules.cast import CAST
+from rules.game import Card
+from rules.states import STATES
+
+_NAMES = {steward.slug: steward.name for steward in CAST}
+
+
+def told(moment: Moment) -> str | None:
+    """One sentence for a moment of a game; None where there is nothing to tell."""
+    fact: Any = moment.fact
+    match fact:
+        case game.Opened(rules=rules, mode=mode, at_ms=at_ms):
+            when = datetime.datetime.fromtimestamp(at_ms / 1000, datetime.UTC)
+            return f"A game of {rules}, {mode}, opened {when:%Y-%m-%d %H:%M} UTC."
+        case game.Seated(seat, player, rival):
+            return f"Seat {seat}: {_NAMES.get(rival, rival) if rival else 'player ' + player.hex()[:8]}."
+        case game.Dealt():
+            return f"Dealt. {_hands(moment)}".rstrip()
+        case fifty_states.Committed(seat, battle):
+            return f"Battle {battle}: seat {seat} seals its card."
+        case fifty_states.Revealed(seat, _, card) | fifty_states.Played(seat, _, card):
+            return f"  Seat {seat} shows {_card(card)}."
+        case fifty_states.Captured(seat, _, card, discarded):
+            return f"  Seat {seat} wins with {_card(discarded)}, which leaves the game, and captures {_card(card)}."
+        case fifty_states.RoundEnded(round_):
+            return f"Round {round_} ends. {_hands(moment)}".rstrip()
+        case game.Resigned(seat):
+            return f"Seat {seat} resigns."
+        case game.TimeUp(owing):
+            return f"Time is up for seat {' and seat '.join(map(str, owing))}."
+        case game.Finished(None, reason):
+            return f"The game ends without a winner ({reason})."
+        case game.Finished(winner, reason):
+            return f"Seat {winner} wins ({reason})."
+        case game.Unsealed():
+            return "S is published: anyone can check the deal now."
+        case _:
+            return None
+
+
+def _card(card: Card) -> str:
+    return f"{STATES[card - 1].name} ({card})"
+
+
+def _hands(moment: Moment) -> str:
+    if moment.hands is None:
+        return ""
+    return " ".join(
+        f"Seat {seat}: {', '.join(map(_card, hand)) or 'nothing'}." for seat, hand in enumerate(moment.hands)
+    )
