@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from rules import fairness, game
-from rules.fifty_states import FIFTY_STATES, Captured, Commit, Finished, Play, Position, Reveal
-from rules.game import Card, Dealer, Fact, Moved, Refused, Table
+from rules.fifty_states import FIFTY_STATES, Captured, Commit, Play, Position, Reveal
+from rules.game import Card, Dealer, Fact, Finished, Moved, Refused, Table
 from tests.positions import GAME, NOW, dealt
 
 SALT = bytes(32)
@@ -94,7 +94,8 @@ def test_vector_of_two_seats_comes_out_to_the_letter(vector: dict[str, Any]) -> 
             case _:
                 assert last[claim] == value
     for illegal in vector.get("illegal", []):
-        refusal(*standing[illegal["after"]], illegal["side"], illegal["card"])
+        table, dealer = standing[illegal["after"]]
+        refusal(table, dealer, illegal["side"], illegal["card"])
 
 
 def test_vector_against_the_house_refuses_the_same_cards(vector: dict[str, Any]) -> None:

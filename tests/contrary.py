@@ -1,0 +1,171 @@
+"""A Log in memory that does everything the contract allows at the worst moment. `calm`, it is a plain one.
+
+It refuses appends that would fit (somebody might have been faster), says Unknown about what it stored and about what it
+didn't, tells listeners late and again, and lets others go first wherever it waits. All from one seed.
+"""
+
+import asyncio
+import time
+from collections import defaultdict, deque
+from collections.abc import Callable, Sequence
+from random import Random
+
+from events.chain import Head, Stored, origin
+from events.log import (
+    Batch,
+    Conflict,
+    Deadline,
+    Listener,
+    NotYet,
+    OutboxEntry,
+    Unknown,
+    outbox_link,
+    outbox_origin,
+    partition,
+)
+
+TROUBLES_MAX = 3
+"""In a row for one game or claim, so that luck alone fails nobody who tries four times."""
+PASSES_MAX = 4
+"""How often others may go first in one call."""
+REPEATS_MAX = 3
+"""How many deliveries are told again at once."""
+
+Delivery = tuple[Head, tuple[Stored, ...]]
+
+
+def _now_ms() -> int:
+    return time.time_ns() // 1_000_000
+
+
+class ContraryLog:
+    """`events.log.Log`, in one event loop. `troubles` counts what it did to its callers, by name."""
+
+    def __init__(self, seed: int = 0, clock: Callable[[], int] = _now_ms, calm: bool = False) -> None:
+        self.calm = calm
+        self.troubles: defaultdict[str, int] = defaultdict(int)
+        self._random = Random(seed)
+        self._clock = clock
+        self._events: dict[bytes, list[Stored]] = {}
+        self._deadlines: dict[bytes, int] = {}
+        self._claims: dict[tuple[bytes, str], bytes] = {}
+        self._outboxes: defaultdict[int, list[OutboxEntry]] = defaultdict(list)
+        self._listeners: list[Listener] = []
+        self._untold: defaultdict[bytes, deque[Delivery]] = defaultdict(deque)
+        self._told: defaultdict[bytes, list[Delivery]] = defaultdict(list)
+        self._row: defaultdict[object, int] = defaultdict(int)
+
+    async def append(self, game: bytes, head: Head, batch: Batch) -> Head:
+        versions = [event.version for event in batch.events]
+        assert versions
+        assert versions == list(range(head.version + 1, head.version + 1 + len(versions)))
+        trouble = self._trouble(game, "conflict", "lost before", "lost after")
+        await self._pass()
+        if trouble == "conflict":
+            raise Conflict("somebody might have been faster")
+        if trouble == "lost before":
+            raise Unknown("the connection is gone")
+        self._append(game, head, batch)
+        self._tell(game)
+        await self._pass()
+        if trouble == "lost after":
+            raise Unknown("the connection is gone")
+        return batch.events[-1].head
+
+    def _append(self, game: bytes, head: Head, batch: Batch) -> None:
+        if self._head(game) != head:
+            raise Conflict(f"the head is {self._head(game).version}, not {head.version}, or has another hash")
+        now_ms = self._clock()
+        if batch.expired_ms is not None and not (self._deadlines.get(game) == batch.expired_ms <= now_ms):
+            raise NotYet(f"{batch.expired_ms} is not the deadline, or not past")
+        self._events.setdefault(game, []).extend(batch.events)
+        self._untold[game].append((head, batch.events))
+        self._deadlines.pop(game, None)
+        if batch.wait_ms is not None:
+            self._deadlines[game] = now_ms + batch.wait_ms
+        number = partition(game)
+        entries = self._outboxes[number]
+        for body in batch.outbox:
+            before = entries[-1].hash if entries else outbox_origin(number)
+            entries.append(OutboxEntry(number, len(entries) + 1, outbox_link(before, game, body), game, body))
+
+    async def head(self, game: bytes) -> Head:
+        await self._pass()
+        return self._head(game)
+
+    def _head(self, game: bytes) -> Head:
+        events = self._events.get(game)
+        return events[-1].head if events else origin(game)
+
+    async def read(self, game: bytes, after: int = 0, limit: int | None = None) -> Sequence[Stored]:
+        await self._pass()
+        return self._events.get(game, [])[after:][:limit]
+
+    async def games(self, after: bytes = b"", limit: int = 1000) -> Sequence[bytes]:
+        await self._pass()
+        return sorted(game for game in self._events if game > after)[:limit]
+
+    async def deadlines(self, limit: int = 100) -> Sequence[Deadline]:
+        await self._pass()
+        now_ms = self._clock()
+        past = sorted((at_ms, game) for game, at_ms in self._deadlines.items() if at_ms <= now_ms)
+        return [Deadline(game, at_ms) for at_ms, game in past[:limit]]
+
+    async def claim(self, player: bytes, ladder: str, game: bytes, instead_of: bytes | None = None) -> bytes:
+        place = (player, ladder)
+        trouble = self._trouble(place, "lost before", "lost after")
+        await self._pass()
+        if trouble == "lost before":
+            raise Unknown("the connection is gone")
+        holder = self._claims.get(place)
+        if holder is None or holder == instead_of:
+            holder = self._claims[place] = game
+        await self._pass()
+        if trouble == "lost after":
+            raise Unknown("the connection is gone")
+        return holder
+
+    async def claimed(self, player: bytes, ladder: str) -> bytes | None:
+        await self._pass()
+        return self._claims.get((player, ladder))
+
+    async def outbox(self, partition: int, after: int = 0, limit: int = 1000) -> Sequence[OutboxEntry]:
+        await self._pass()
+        return self._outboxes[partition][after:][:limit]
+
+    def listen(self, listener: Listener) -> None:
+        self._listeners.append(listener)
+
+    # ---------------------------------------------------------------- what it does to its callers
+
+    def _trouble(self, whose: object, *kinds: str) -> str | None:
+        if self.calm or self._row[whose] == TROUBLES_MAX or self._random.random() < 0.7:
+            self._row[whose] = 0
+            return None
+        self._row[whose] += 1
+        kind = self._random.choice(kinds)
+        self.troubles[kind] += 1
+        return kind
+
+    async def _pass(self) -> None:
+        for _ in range(1 if self.calm else self._random.randint(1, PASSES_MAX)):
+            await asyncio.sleep(0)
+
+    def _tell(self, game: bytes) -> None:
+        """Late, but in the game's order; sometimes the last few once more, as after a torn connection."""
+        if not self.calm and self._random.random() < 0.5:
+            self.troubles["told late"] += 1
+            asyncio.get_running_loop().call_soon(self._tell, game)
+            return
+        told = self._told[game]
+        while self._untold[game]:
+            told.append(self._untold[game].popleft())
+            self._deliver(game, told[-1])
+        if not self.calm and self._random.random() < 0.3:
+            self.troubles["told again"] += 1
+            for delivery in told[-self._random.randint(1, REPEATS_MAX) :]:
+                self._deliver(game, delivery)
+
+    def _deliver(self, game: bytes, delivery: Delivery) -> None:
+        for listener in self._listeners:
+            listener(game, *delivery)

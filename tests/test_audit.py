@@ -1,0 +1,195 @@
+"""Broken twins of a game, each hashed anew so that only the rules and the promises can tell: audit names the event."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from events import chain, codec
+from events.codec import Event
+from projections.audit import Findings, audit, audit_file
+from projections.saved import Saved
+from rules import fairness
+from rules.fairness import Purpose, Stream
+from rules.fifty_states import Captured, Committed, Play, Revealed, RoundEnded, deal
+from rules.fifty_states import Played as PlayedCard
+from rules.game import OPEN_MS_MAX, CallTime, Card, Dealt, Finished, Mixed, Opened, Resign, Seated, TimeUp, Unsealed
+from tests.conftest import VECTORS
+from tests.positions import KEY, Played, at_random
+
+GOLDEN = sorted((VECTORS.parent / "golden").glob("*.jsonl"))
+
+Twin = Callable[[list[Event]], None]
+"""Changes the events of a game in place."""
+
+
+def rehashed(played: Played, change: Twin) -> Findings:
+    events = [codec.decode(stored.body) for stored in played.events]
+    change(events)
+    bodies = [codec.encode(event) for event in events]
+    return audit(Saved(played.game, chain.extend(chain.origin(played.game), bodies)))
+
+
+def first(events: list[Event], fact: type) -> int:
+    return next(at for at, event in enumerate(events) if isinstance(event.fact, fact))
+
+
+def put(events: list[Event], at: int, **changes: object) -> None:
+    events[at] = replace(events[at], fact=replace(events[at].fact, **changes))
+
+
+@pytest.mark.parametrize("path", GOLDEN, ids=lambda path: path.stem)
+def test_golden_games_replay_under_their_own_rules_version(path: Path) -> None:
+    findings = audit_file(path.read_bytes())
+    assert findings.failure is None
+    assert findings.over
+
+
+def test_there_are_golden_games_of_every_ending() -> None:
+    results = {audit_file(path.read_bytes()).result for path in GOLDEN}
+    assert results >= {
+        "seat 1 won (all_cards)",
+        "seat 1 won (resigned)",
+        "seat 1 won (time)",
+        "nobody won (void)",
+    }
+
+
+def another_house_card(events: list[Event]) -> None:
+    """Of its own hand, and properly sealed: but the policy and its stream say which it had to be."""
+    seal, reveal = first(events, Committed), first(events, Revealed)
+    shown: Revealed = events[reveal].fact
+    seed, hand = seed_and_house_hand(events)
+    other = next(card for card in hand if card != shown.card)
+    salt = Stream(seed, Purpose.SALT, 1).bytes32()
+    put(events, seal, seal=fairness.seal(PLAYED.game, 1, 1, other, salt))
+    put(events, reveal, card=other)
+
+
+def another_salt(events: list[Event]) -> None:
+    seal, reveal = first(events, Committed), first(events, Revealed)
+    card = events[reveal].fact.card
+    put(events, seal, seal=fairness.seal(PLAYED.game, 1, 1, card, bytes(32)))
+    put(events, reveal, salt=bytes(32))
+
+
+def seed_and_house_hand(events: list[Event]) -> tuple[bytes, tuple[Card, ...]]:
+    mixed: Mixed = events[first(events, Mixed)].fact
+    secret = fairness.secret(KEY, PLAYED.game)
+    seed = fairness.seed(secret, PLAYED.game, (mixed.entropy, fairness.NO_ENTROPY))
+    return seed, deal(seed, ()).current[1]
+
+
+PLAYED = Played("strategic", 3).begin().finish(at_random(3))
+FACTS = [codec.decode(stored.body) for stored in PLAYED.events]
+
+
+def card_not_in_hand(events: list[Event]) -> None:
+    _, house = seed_and_house_hand(events)
+    put(events, first(events, PlayedCard), card=house[-1])
+
+
+def drop(fact: type) -> Twin:
+    def dropped(events: list[Event]) -> None:
+        del events[first(events, fact)]
+
+    return dropped
+
+
+def changed(fact: type, **changes: object) -> Twin:
+    return lambda events: put(events, first(events, fact), **changes)
+
+
+def after_the_end(events: list[Event]) -> None:
+    events.append(events[first(events, Dealt)])
+
+
+def without_secret(events: list[Event]) -> None:
+    events[-1] = replace(events[-1], fact=Unsealed(bytes(32)))
+
+
+def time_falls(events: list[Event]) -> None:
+    events[5] = replace(events[5], at_ms=events[4].at_ms - 1)
+
+
+def time_up_too_early(events: list[Event]) -> None:
+    at = first(events, Revealed)
+    ending = [TimeUp((0,)), Finished(1, "time"), Unsealed(events[-1].fact.secret)]
+    events[at:] = [replace(events[at], fact=fact) for fact in ending]
+
+
+def a_rival_of_the_operators_choice(events: list[Event]) -> None:
+    at = [n for n, event in enumerate(events) if isinstance(event.fact, Seated)][1]
+    put(events, at, rival="opal-winterbourne" if events[at].fact.rival != "opal-winterbourne" else "barnaby-quill")
+
+
+TWINS: list[tuple[str, Twin, type]] = [
+    ("another card of the house", another_house_card, Committed),
+    ("a salt of the operator's choice", another_salt, Committed),
+    ("a card the person didn't hold", card_not_in_hand, Revealed),
+    ("the wrong side captures", changed(Captured, seat=1 - FACTS[first(FACTS, Captured)].fact.seat), Captured),
+    ("a round end left out", drop(RoundEnded), Committed),
+    ("a capture left out", drop(Captured), Committed),
+    ("a seal left out", drop(Committed), Revealed),
+    ("the deal left out", drop(Dealt), Committed),
+    ("another number of cards", changed(Dealt, counts=(7, 6)), Dealt),
+    ("other entropy", changed(Mixed, entropy=bytes(32)), Committed),
+    ("another winner", changed(Finished, winner=1 - FACTS[first(FACTS, Finished)].fact.winner), Finished),
+    ("another reason", changed(Finished, reason="resigned"), Finished),
+    ("another S", without_secret, Unsealed),
+    ("another hash of S", changed(Opened, secret_hash=bytes(32)), Unsealed),
+    ("another policy", changed(Opened, strategy_hash=bytes(32)), Opened),
+    ("another mode", changed(Opened, mode="relaxed"), Opened),
+    ("rules there are not", changed(Opened, rules="fifty-states/9"), Opened),
+    ("another opening time", changed(Opened, at_ms=1), Opened),
+    ("a rival of the operator's choice", a_rival_of_the_operators_choice, Seated),
+    ("time up too early", time_up_too_early, TimeUp),
+    ("time falling", time_falls, Committed),
+    ("something after the end", after_the_end, Dealt),
+]
+
+
+@pytest.mark.parametrize(("change", "fact"), [twin[1:] for twin in TWINS], ids=[twin[0] for twin in TWINS])
+def test_a_broken_twin_is_refused_at_its_event(change: Twin, fact: type) -> None:
+    assert rehashed(PLAYED, lambda events: None).passed
+    found = rehashed(PLAYED, change)
+    assert found.failure is not None
+    events = list(FACTS)
+    change(events)
+    named = events[found.failure.version - 1].fact
+    assert isinstance(named, fact), f"{found.failure} names {named}"
+
+
+def test_a_log_cut_off_is_not_called_over() -> None:
+    findings = audit(Saved(PLAYED.game, tuple(PLAYED.events[:-1])))
+    assert not findings.over
+    findings = audit(Saved(PLAYED.game, tuple(PLAYED.events[:20])))
+    assert not findings.over
+
+
+@pytest.mark.parametrize(
+    "data", [b"", b"\n", b"{}\n", b"[]\n", b"\xff\n", b"null\n", b'{"format":"statecraft-game/1"}\n']
+)
+def test_a_file_that_is_no_saved_game_fails_at_its_first_line(data: bytes) -> None:
+    failure = audit_file(data).failure
+    assert failure is not None
+    assert failure.version == 0
+
+
+def test_a_file_without_events_fails() -> None:
+    first_line = f'{{"format":"statecraft-game/1","game":"{PLAYED.game.hex()}"}}\n'
+    failure = audit_file(first_line.encode()).failure
+    assert failure is not None
+    assert failure.version == 1
+
+
+@pytest.mark.parametrize("ending", [Resign(), CallTime()], ids=["resigned", "time"])
+@pytest.mark.parametrize("battles", [0, 3])
+def test_games_that_end_otherwise_pass_too(ending: object, battles: int) -> None:
+    played = Played("relaxed", 9).begin()
+    for _ in range(battles):
+        played.do(Play(played.table.position.battle, played.dealer.hands.current[0][0]))
+    played.now_ms += OPEN_MS_MAX
+    assert played.do(ending) is None
+    assert audit(played.saved).failure is None
