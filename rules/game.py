@@ -7,7 +7,7 @@ A game's own rules are one value, `Rules`; its facts and commands ride on the on
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from enum import StrEnum
-from typing import Any, NewType, assert_never
+from typing import Any, NewType
 
 from rules import fairness
 from rules.cast import CAST
@@ -187,8 +187,10 @@ class Table:
     mixed: tuple[bytes | None, bytes | None] = (None, None)
     position: Any = None
     """The game's own public position, from `Dealt` on."""
-    ending: Resigned | TimeUp | None = None
-    """Why the game must finish, other than by its own rules."""
+    resigned: int | None = None
+    """The seat that resigned."""
+    late: tuple[int, ...] = ()
+    """The seats that owed an action when time was up."""
     finished: Finished | None = None
     secret: bytes | None = None
 
@@ -340,8 +342,8 @@ def due(rules: Rules, table: Table, dealer: Dealer) -> Fact | None:
         return None
     if table.finished is not None:
         return Unsealed(dealer.secret)
-    if table.ending is not None:
-        return _ended(table, table.ending)
+    if table.resigned is not None or table.late:
+        return _ended(table)
     if table.house and table.seats[HOUSE_SEAT] is None:
         return Seated(HOUSE_SEAT, b"", rival(dealer.secret), b"")
     if not table.dealt:
@@ -349,17 +351,13 @@ def due(rules: Rules, table: Table, dealer: Dealer) -> Fact | None:
     return rules.due(table, dealer)
 
 
-def _ended(table: Table, ending: Resigned | TimeUp) -> Finished:
+def _ended(table: Table) -> Finished:
     # Before any entropy stands in the log nobody can have seen a card, so nobody can have lost.
     if table.mixed == (None, None):
         return Finished(None, "void")
-    match ending:
-        case Resigned(seat):
-            return Finished(1 - seat, "resigned")
-        case TimeUp(owing):
-            return Finished(1 - owing[0], "time") if len(owing) == 1 else Finished(None, "both_late")
-        case _:
-            assert_never(ending)
+    if table.resigned is not None:
+        return Finished(1 - table.resigned, "resigned")
+    return Finished(1 - table.late[0], "time") if len(table.late) == 1 else Finished(None, "both_late")
 
 
 def rival(secret: bytes) -> str:
@@ -392,8 +390,10 @@ def evolve(rules: Rules, table: Table, fact: Fact) -> Table:
             return replace(table, mixed=(table.mixed[0], entropy))
         case Dealt(counts):
             return replace(table, position=rules.start(counts))
-        case Resigned() | TimeUp():
-            return replace(table, ending=fact)
+        case Resigned(seat):
+            return replace(table, resigned=seat)
+        case TimeUp(owing):
+            return replace(table, late=owing)
         case Finished():
             return replace(table, finished=fact)
         case Unsealed(secret):

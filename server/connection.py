@@ -28,7 +28,7 @@ class Connection:
     ):
         self._games = games
         self._audience = audience
-        self._codec = codec
+        self.codec = codec
         self._player = player
         self._send = send
         self._watcher = Watcher(codec, player, send)
@@ -45,7 +45,7 @@ class Connection:
         if self._tokens < 1:
             raise TooFast
         self._tokens -= 1
-        await self._act(wire.message(self._codec, frame))
+        await self._act(wire.message(self.codec, frame))
 
     def leave(self) -> None:
         self._audience.leave(self._watcher)
@@ -81,7 +81,7 @@ class Connection:
         if not isinstance(rules, Rules):
             self._refuse(message.id, rules)
             return
-        command = wire.command(rules, self._codec, bytes(message.command))
+        command = wire.command(rules, self.codec, bytes(message.command))
         done = await self._games.do(game, self._player, command, message.id)
         if isinstance(done, Head):
             self._tell(wire.done(message.id, game, done))
@@ -122,7 +122,7 @@ class Connection:
         self._tell(wire.NotDone(id_, reason))
 
     def _tell(self, message: wire.ToClient) -> None:
-        self._send(self._codec.encode(message))
+        self._send(self.codec.encode(message))
 
 
 def _game(topic: str) -> bytes | None:

@@ -316,6 +316,5 @@ def _told_outside(rules: Rules, moved: game.Moved, events: tuple[Stored, ...], a
         told.append(entries.encode(entries.Opening(*head)))  # type: ignore[arg-type]
     for fact in moved.facts:
         if isinstance(fact, Finished):
-            owing = table.ending.owing if isinstance(table.ending, game.TimeUp) else ()
-            told.append(entries.encode(entries.Closing(*head, fact.winner, fact.reason, owing)))  # type: ignore[arg-type]
+            told.append(entries.encode(entries.Closing(*head, fact.winner, fact.reason, table.late)))  # type: ignore[arg-type]
     return tuple(told)

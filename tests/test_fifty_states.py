@@ -18,7 +18,6 @@ from rules.game import (
     Refused,
     Resign,
     Table,
-    TimeUp,
     Unsealed,
 )
 from tests.positions import GAME, NOW, PLAYER, Played, at_random, dealt
@@ -193,7 +192,7 @@ def test_time_is_up_seven_days_after_the_opening_against_whoever_owes() -> None:
     early = NOW + OPEN_MS_MAX - 1
     assert reason(played.table, played.dealer, 0, CallTime(), early) is Reason.NOT_DUE
     table, _ = moved(played.table, played.dealer, 0, CallTime(), early + 1)
-    assert table.ending == TimeUp((0,))
+    assert table.late == (0,)
     assert table.finished == Finished(1, "time")
 
 
