@@ -4,6 +4,7 @@ from collections.abc import Awaitable, Callable
 from typing import assert_never
 
 from events.chain import Head
+from events.log import Unknown
 from rules.catalogue import RULES
 from rules.game import Reason, Rules
 from server import wire
@@ -97,7 +98,10 @@ class Connection:
         elif mode not in rules.strategies:
             self._refuse(id_, Reason.UNKNOWN_MODE)
         else:
-            await act(self._player, rules)
+            try:
+                await act(self._player, rules)
+            except Unknown:
+                self._refuse(id_, Trouble.TRY_AGAIN)
 
     async def _meet(self, message: Meet, player: bytes, rules: Rules) -> None:
         held, rival = await self._games.meet(player, rules, message.mode)

@@ -1,0 +1,132 @@
+"""The command line, run as a person runs it: audit, export and replay of a stored game and of a saved file."""
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from events.chain import origin
+from events.database import Database
+from events.log import Batch
+from events.sqlite import SCHEMA, SqliteLog
+from projections.saved import save
+from tests.positions import Played, at_random
+
+pytestmark = pytest.mark.anyio
+
+ROOT = Path(__file__).parent.parent
+GOLDEN = ROOT / "tests" / "golden"
+
+
+def run(*words: str | Path, **environment: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "server", *map(str, words)],
+        cwd=ROOT,
+        env={**os.environ, "PYTHONPATH": str(ROOT), **environment},
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+
+
+@pytest.fixture(scope="module")
+def played() -> Played:
+    return Played("strategic", 3).begin().finish(at_random(3))
+
+
+@pytest.fixture
+async def data(tmp_path: Path, played: Played) -> Path:
+    """A data directory that holds one finished game."""
+    database = await Database.open(tmp_path / "statecraft.db", (SCHEMA,))
+    await SqliteLog(database).append(played.game, origin(played.game), Batch(tuple(played.events)))
+    await database.close()
+    return tmp_path
+
+
+async def test_audit_of_a_stored_game_passes_in_plain_words(data: Path, played: Played) -> None:
+    done = run("audit", played.game.hex(), "--data", data)
+    assert done.returncode == 0, done.stderr
+    assert f"PASSED: game {played.game.hex()}" in done.stdout
+    assert played.head.hash.hex() in done.stdout
+    assert "Not proved by this file:" in done.stdout
+
+
+async def test_what_is_exported_is_the_saved_game_and_passes_without_a_log(data: Path, played: Played) -> None:
+    file = data / "game.jsonl"
+    assert run("export", played.game.hex(), "--data", data, "-o", file).returncode == 0
+    assert file.read_text() == save(played.game, played.events)
+    assert run("export", played.game.hex(), STATECRAFT_DATA=str(data)).stdout == file.read_text()
+    assert run("audit", file, STATECRAFT_DATA="/nowhere").returncode == 0
+
+
+async def test_audit_reads_while_another_process_serves_the_log(data: Path, played: Played) -> None:
+    database = await Database.open(data / "statecraft.db", (SCHEMA,))
+    try:
+        assert run("audit", played.game.hex(), "--data", data).returncode == 0
+    finally:
+        await database.close()
+
+
+def test_audit_of_a_changed_file_fails_and_names_the_event(tmp_path: Path) -> None:
+    lines = (GOLDEN / "fifty-states-strategic.jsonl").read_text().splitlines(keepends=True)
+    lines[20] = lines[20].replace('"body":"l', '"body":"m')
+    file = tmp_path / "changed.jsonl"
+    file.write_text("".join(lines))
+    done = run("audit", file)
+    assert done.returncode == 1
+    assert "FAILED at event 20" in done.stdout
+
+
+@pytest.mark.parametrize("name", ["nothing", "0" * 31, "0" * 32, "A" * 32])
+def test_a_game_there_is_not_is_said_and_exits_with_2(tmp_path: Path, name: str) -> None:
+    for command in ("audit", "export", "replay"):
+        done = run(command, name, "--data", tmp_path)
+        assert done.returncode == 2
+        assert done.stderr.strip()
+        assert "Traceback" not in done.stderr
+
+
+def test_replay_tells_the_whole_game(played: Played, tmp_path: Path) -> None:
+    file = tmp_path / "game.jsonl"
+    file.write_text(save(played.game, played.events))
+    done = run("replay", file, "--pace", "0")
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.count("captures") == played.table.position.battle - 1
+    assert "wins (all_cards)." in done.stdout
+    hurried = run("replay", file, "--recorded", "--speed", "100000")
+    assert hurried.stdout == done.stdout
+
+
+@pytest.mark.parametrize("path", sorted(GOLDEN.glob("*.jsonl")), ids=lambda path: path.stem)
+def test_every_golden_game_can_be_told(path: Path) -> None:
+    assert run("replay", path, "--pace", "0").returncode == 0
+
+
+def test_replay_of_nonsense_says_so(tmp_path: Path) -> None:
+    file = tmp_path / "nonsense"
+    file.write_bytes(bytes(range(256)))
+    done = run("replay", file)
+    assert done.returncode == 1
+    assert "Traceback" not in done.stderr
+
+
+def test_the_commands_of_the_readme_exist_with_their_options() -> None:
+    readme = (ROOT / "README.md").read_text()
+    lines = re.findall(r"^\./statecraft (\w+)(.*)$", readme, re.M)
+    assert {command for command, _ in lines} == {"serve", "audit", "export", "replay"}
+    for command, rest in lines:
+        shown = run(command, "--help", COLUMNS="200", NO_COLOR="1").stdout
+        for option in re.findall(r"(?<!\w)--?[a-z]+", rest):
+            assert option in shown, (command, option)
+    assert (ROOT / "scripts" / "test").stat().st_mode & 0o111
+    assert "scripts/test" in (ROOT / ".ci" / "run").read_text()
+
+
+def test_a_setting_that_can_not_be_used_is_said_before_anything_starts(tmp_path: Path) -> None:
+    done = run("serve", "--data", tmp_path, STATECRAFT_PORT="eighty")
+    assert done.returncode == 2
+    assert "STATECRAFT_PORT" in done.stderr
