@@ -3,27 +3,22 @@
 import asyncio
 import sys
 import time
-import webbrowser
 from pathlib import Path
 from typing import Annotated, NoReturn
 
 import typer
-import uvicorn
 from rich.console import Console
 
-from events.database import Busy, Database
+from events.database import Busy, Database, Newer
 from events.shapes import Undecodable
 from events.sqlite import SqliteLog
 from projections import saved
 from projections.audit import NOT_PROVED, Findings, audit_file
 from projections.replay import replay as moments
 from projections.saved import NotSaved, Saved
-from server.app import application
 from server.keys import BadKeys
 from server.settings import BadSetting, Settings, settings
 from server.telling import told
-
-FRAME_BYTES_MAX = 4096
 
 command = typer.Typer(
     help="Statecraft: two-seat card games, event-sourced and provable.",
@@ -56,23 +51,6 @@ def _settings(data: Path | None) -> Settings:
 # ---------------------------------------------------------------- serve
 
 
-class _Server(uvicorn.Server):
-    """Says where it is once it listens."""
-
-    open_page = False
-
-    async def startup(self, sockets: list[object] | None = None) -> None:  # type: ignore[override]
-        await super().startup(sockets)  # type: ignore[arg-type]
-        if self.should_exit or not self.servers:
-            return
-        host, port = self.servers[0].sockets[0].getsockname()[:2]
-        address = f"http://{f'[{host}]' if ':' in host else host}:{port}/"
-        out.print(f"Statecraft is at {address}")
-        sys.stdout.flush()
-        if self.open_page:
-            webbrowser.open(address)
-
-
 @command.command()
 def serve(
     data: Data = None,
@@ -81,31 +59,14 @@ def serve(
     open_page: Annotated[bool, typer.Option("--open", help="Open the page in a browser.")] = False,
 ) -> None:
     """Serve the games and the page."""
+    from server.serving import run  # only here: whoever audits a file needn't wait for a web server's modules
+
     given = _settings(data)
     try:
-        # The lock is taken before anything else is said; the application takes it again as its own.
-        given.data.mkdir(parents=True, exist_ok=True)
-        config = uvicorn.Config(
-            application(given),
-            host=given.host if host is None else host,
-            port=given.port if port is None else port,
-            loop="uvloop",
-            http="httptools",
-            ws="websockets-sansio",
-            ws_max_size=FRAME_BYTES_MAX,
-            ws_per_message_deflate=False,
-            ws_ping_interval=20,
-            ws_ping_timeout=20,
-            timeout_graceful_shutdown=10,
-            log_level="warning",
-            server_header=False,
-        )
-        server = _Server(config)
-        server.open_page = open_page
-        server.run()
-    except (Busy, BadKeys, OSError) as error:
+        started = run(given, host or given.host, given.port if port is None else port, open_page)
+    except (Busy, Newer, BadKeys, OSError) as error:
         fail(str(error))
-    if not server.started:
+    if not started:
         raise typer.Exit(1)
 
 
