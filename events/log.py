@@ -67,9 +67,9 @@ class Log(Protocol):
     async def append(self, game: bytes, head: Head, batch: Batch) -> Head:
         """Store the batch behind `head` and return the new head, once it is as durable as the deployment promises.
 
-        Version *and* hash of `head` are compared; `chain.origin(game)` is the head of an empty log. Raises Conflict, then
-        NotYet (a deadline of exactly now is past), Unknown. A cancelled call may still be stored, and so may one that
-        was Unknown: nobody is told of it then, whoever needs it reads again."""
+        Version *and* hash of `head` are compared; `chain.origin(game)` is the head of an empty log. Raises Conflict,
+        then NotYet (a deadline of exactly now is past), Unknown. A cancelled call may still be stored, and so may one
+        that was Unknown: nobody is told of it then, whoever needs it reads again."""
 
     async def head(self, game: bytes) -> Head:
         """Of an unknown game: `chain.origin(game)`."""
