@@ -18,7 +18,7 @@ from events.database import Database
 from events.sqlite import SCHEMA, SqliteLog
 from server import http, people, records, socket
 from server.audience import Audience
-from server.clock import keep_sweeping, now_ms
+from server.clock import Sweep, now_ms
 from server.games import Games
 from server.keys import operator_keys
 from server.parts import Parts
@@ -85,7 +85,7 @@ def application(settings: Settings) -> Starlette:
         audience = Audience(games, log)
         app.state.parts = Parts(settings, now_ms, log, games, audience, People(database), Records(database, log))
         loops = (
-            asyncio.create_task(_for_ever(partial(keep_sweeping, games, log, settings.sweep_seconds))),
+            asyncio.create_task(_for_ever(partial(Sweep(games, log).for_ever, settings.sweep_seconds))),
             asyncio.create_task(_for_ever(audience.heal)),
         )
         # What was built until here stays: the collector needn't look at it again and again.

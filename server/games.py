@@ -177,7 +177,7 @@ class Games:
             seat = live.seat_of(player)
             if seat is None:
                 return Reason.NOT_SEATED
-            return await self._ask(live, seat, command, codec.cause(game_id, seat, player, command_id))
+            return await self._ask(live, seat, command, codec.cause(game_id, seat, player, command_id, command))
         except Damaged as error:
             log_line.error("damaged game", game=game_id.hex(), version=error.version, why=error.why)
             return Trouble.DAMAGED
@@ -195,7 +195,7 @@ class Games:
         live = await self.at(deadline.game)
         if live is None:
             raise Damaged(deadline.game, 1, "it has a deadline, but no events")
-        cause = codec.cause(deadline.game, codec.SERVER_SEAT, codec.NOBODY, f"time {deadline.at_ms}")
+        cause = codec.cause(deadline.game, codec.SERVER_SEAT, codec.NOBODY, f"time {deadline.at_ms}", CallTime())
         await self._ask(live, 0, CallTime(), cause, deadline.at_ms)
 
     async def _ask(
@@ -277,7 +277,7 @@ class Games:
             command = Open(mode, settings, player, counts=True, witnessed=False, key=self._key)
             secret = fairness.secret(self._keys[self._key], held.game)
             empty = Live(held.game, rules, chain.origin(held.game), Table(held.game), Dealer(held.game, secret), 0, ())
-            opened = await self._ask(empty, 0, command, codec.cause(held.game, 0, player, command_id))
+            opened = await self._ask(empty, 0, command, codec.cause(held.game, 0, player, command_id, command))
             if isinstance(opened, Head):
                 await self.at(held.game)
                 return held.game, opened

@@ -421,14 +421,14 @@ async def still_answers(server: Server, subprotocol: str, sent: Any) -> None:
     await client.leave()
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(message=nearly_messages())
 async def test_no_message_however_wrong_is_a_fault_of_ours(server: Server, message: dict[str, Any]) -> None:
     for subprotocol in BOTH:
         await still_answers(server, subprotocol, message)
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(data=st.binary(max_size=200), text=st.text(st.characters(codec="utf-8"), max_size=200))
 async def test_no_bytes_and_no_text_are_a_fault_of_ours(server: Server, data: bytes, text: str) -> None:
     await still_answers(server, MSGPACK, data)
