@@ -121,11 +121,16 @@ def export(
 
 @command.command()
 def audit(game: Game, data: Data = None) -> None:
-    """Check a game from its bytes: chain, promises, deal, seals, rules and the house's every choice."""
+    """Check a game from its bytes: chain, promises, deal, seals, rules and the house's every choice.
+
+    Exit code 0: everything checks out; 1: something doesn't; 2: there is no such game; 3: so far well, but the log
+    doesn't end, so the game is still running or the file was cut."""
     findings = audit_file(_bytes_of(game, data))
     _print(findings)
     if not findings.passed:
         raise typer.Exit(1)
+    if not findings.over:
+        raise typer.Exit(3)
 
 
 def _print(findings: Findings) -> None:
@@ -182,7 +187,7 @@ def _wait(before_ms: int | None, at_ms: int, pace: float, recorded: bool, speed:
 
 
 def main() -> None:
-    command()
+    command(prog_name="statecraft")
 
 
 if __name__ == "__main__":

@@ -270,14 +270,19 @@ class Games:
         self, player: bytes, rules: Rules, mode: str, settings: game.Settings, command_id: str
     ) -> tuple[bytes, Head] | Reason | Trouble:
         """Open the player's game in a ladder, or come back to the unfinished one: its id and head."""
+        whole = rules.settings(mode, dict(settings))
+        if isinstance(whole, Refused):
+            return whole.reason
+        command = Open(mode, settings, player, counts=True, witnessed=False, key=self._key)
         for _ in range(TRIES_MAX):
             held = await self._held(player, rules, mode)
+            cause = codec.cause(held.game, 0, player, command_id, command)
             if held.live is not None:
-                return held.game, held.live.head
-            command = Open(mode, settings, player, counts=True, witnessed=False, key=self._key)
+                made = held.live.made(cause) or await self._found(held.game, cause)
+                return held.game, made or held.live.head
             secret = fairness.secret(self._keys[self._key], held.game)
             empty = Live(held.game, rules, chain.origin(held.game), Table(held.game), Dealer(held.game, secret), 0, ())
-            opened = await self._ask(empty, 0, command, codec.cause(held.game, 0, player, command_id, command))
+            opened = await self._ask(empty, 0, command, cause)
             if isinstance(opened, Head):
                 await self.at(held.game)
                 return held.game, opened
@@ -311,17 +316,25 @@ def _wait_ms(table: Table, now_ms: int) -> int | None:
 def _told_outside(rules: Rules, moved: game.Moved, events: tuple[Stored, ...], at_ms: int) -> tuple[bytes, ...]:
     """What the append tells the world outside the game: that both seats are taken, that it is over."""
     table = moved.table
-    told: list[bytes] = []
-    opened = table.opened
-    assert opened is not None
-    ladder = f"{rules.ladder}-{opened.mode}"
-    players = tuple(seated.player if seated else b"" for seated in table.seats)
-    rival = table.seats[game.HOUSE_SEAT].rival if table.seats[game.HOUSE_SEAT] else ""  # type: ignore[union-attr]
-    last = events[-1]
-    head = (table.game, last.version, last.hash, at_ms, opened.rules, ladder, opened.counts, players, rival)
-    if any(isinstance(fact, Seated) for fact in moved.facts) and None not in table.seats:
-        told.append(entries.encode(entries.Opening(*head)))  # type: ignore[arg-type]
+    first, second = table.seats
+    if table.opened is None or first is None or second is None:
+        return ()
+    told: list[entries.Entry] = []
+    head = entries.Opening(
+        game=table.game,
+        version=events[-1].version,
+        hash=events[-1].hash,
+        at_ms=at_ms,
+        rules=rules.name,
+        ladder=f"{rules.ladder}-{table.opened.mode}",
+        counts=table.opened.counts,
+        players=(first.player, second.player),
+        rival=second.rival,
+    )
     for fact in moved.facts:
-        if isinstance(fact, Finished):
-            told.append(entries.encode(entries.Closing(*head, fact.winner, fact.reason, table.late)))  # type: ignore[arg-type]
-    return tuple(told)
+        match fact:
+            case Seated(seat=game.HOUSE_SEAT):
+                told.append(head)
+            case Finished(winner, reason):
+                told.append(entries.closing(head, winner, reason, table.late))
+    return tuple(map(entries.encode, told))
