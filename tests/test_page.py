@@ -598,6 +598,20 @@ async def test_the_review_of_a_running_game_is_closed(browser: Browser, server: 
         await expect(page.get_by_text("The review opens when the game is over.")).to_be_visible()
 
 
+async def test_a_card_does_not_slip_from_under_the_pointer_at_its_lower_edge(context: BrowserContext) -> None:
+    page = await at.arrive(context)
+    await at.sit_down(page)
+    box = await at.hand(page).nth(3).bounding_box()
+    assert box is not None
+    await page.mouse.move(box["x"] + box["width"] / 2, box["y"] + box["height"] - 1)
+    under = """() => [...document.querySelectorAll(":hover")].at(-1).closest("[role=radio]")?.dataset.card ?? null"""
+    cards = await at.cards(page)
+    for _ in range(3):
+        await page.evaluate("new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn)))")
+        assert await page.evaluate(under) == str(cards[3])
+        assert await at.hand(page).nth(3).bounding_box() == box
+
+
 # ---------------------------------------------------------------- for everybody
 
 
