@@ -42,19 +42,19 @@ export class Game {
    * @param {import("./socket.js").Socket} with_.socket
    * @param {string} with_.id hex
    * @param {() => Uint8Array} with_.secret
-   * @param {(rules: string) => import("./gamelog.js").Fields} with_.fieldsOf
+   * @param {(rules: string) => import("./gamelog.js").Told} with_.toldOf
    * @param {() => void} with_.changed
-   * @param {(facts: readonly Fact[], from: number) => void} with_.news facts from that index on came live
+   * @param {(facts: readonly Fact[], from: number) => void} with_.news facts above that version came live
    * @param {(reason: string) => void} with_.refused
    */
-  constructor({ socket, id, secret, fieldsOf, changed, news, refused }) {
+  constructor({ socket, id, secret, toldOf, changed, news, refused }) {
     this.socket = socket;
     this.id = id;
     this.secret = secret;
     this.on = { changed, news, refused };
     this.topic = `game/${id}`;
-    this.log = new GameLog(id, fieldsOf);
     this.held = heldHead(id);
+    this.log = new GameLog(id, toldOf, this.held);
     this.pending = tab.read(`pending.${id}`);
   }
 
@@ -182,7 +182,7 @@ export class Game {
     const before = this.log.head.version;
     if (!this.log.take(events, version, hash8)) return this.#mend();
     this.#mends = 0;
-    if (this.held && !this.log.passes(this.held)) this.forked = true;
+    if (this.log.strayed) this.forked = true;
     if (!table) return;
     this.table = table;
     if (this.held && version < this.held.version && this.liveFrom === Infinity) this.forked = true;
@@ -216,7 +216,8 @@ export class Game {
   async #mix() {
     const opened = this.log.facts[0];
     const seat = this.seat;
-    if (this.#mixing || seat === null || opened.type !== "Opened" || this.table.mixed[seat] || this.over) return;
+    // An open deal is dealt with its opening and takes no chance of ours.
+    if (this.#mixing || seat === null || opened.type !== "Opened" || this.table.mixed[seat] || this.table.position || this.over) return;
     this.#mixing = true;
     const entropy = clientEntropy(this.secret(), opened.hash);
     // The id is the game's: two tabs that both see the opening mix once.
