@@ -9,7 +9,7 @@ from projections import saved
 from projections.saved import NotSaved, Saved
 from rules import fairness, game
 from rules.catalogue import RULES
-from rules.game import Dealer, Moved, Opened, Refused, Rules, Table, Unsealed
+from rules.game import Dealer, Finished, Moved, Opened, Refused, Rules, Table, Unsealed
 
 NOT_PROVED = (
     "that the operator told nobody a hand while the game ran",
@@ -40,7 +40,7 @@ class Findings:
     game: bytes = b""
     events: int = 0
     over: bool = False
-    """Whether the log ends with `Unsealed`; a running game can't be checked whole."""
+    """Whether the log ends with `Unsealed`, or an open deal's with `Finished`; a running game can't be proved."""
     checked: dict[str, int] = field(default_factory=dict)
     failure: Failure | None = None
     result: str = ""
@@ -87,19 +87,28 @@ def _check(game_: Saved, findings: Findings) -> None:
         raise _Failed(1, f"rules {opened.rules!r} aren't known to this version")
     if opened.mode not in rules.modes:
         raise _Failed(1, f"{opened.rules} has no mode {opened.mode!r}")
+    if rules.settings(opened.mode, dict(opened.settings)) != opened.settings:
+        raise _Failed(1, f"{opened.rules}, {opened.mode}, can't be played with the settings {opened.settings}")
     if opened.strategy_hash != rules.strategy_hash(opened.mode):
         raise _Failed(1, "the hash of the house's policy isn't that of the published one")
-    findings.count("the house's policy is the published one")
+    if opened.mode in rules.strategies:
+        findings.count("the house's policy is the published one")
     findings.head = game_.events[-1].head
     last = events[-1].fact
-    findings.over = isinstance(last, Unsealed)
-    if not isinstance(last, Unsealed):
+    if rules.open_deal(opened.settings) is not None:
+        # There is no S to wait for, so a running game is checked as far as it goes.
+        findings.over = isinstance(last, Finished)
+        secret = b""
+    elif isinstance(last, Unsealed):
+        findings.over = True
+        secret = last.secret
+        if len(secret) != fairness.HASH_BYTES or fairness.secret_hash(game_.game, secret) != opened.secret_hash:
+            raise _Failed(len(events), "S doesn't give the hash that stands in Opened")
+        findings.count("S is the one promised in the opening")
+    else:
         findings.result = "still running: S isn't published yet, so the deal and the seals can't be opened"
         return
-    if len(last.secret) != fairness.HASH_BYTES or fairness.secret_hash(game_.game, last.secret) != opened.secret_hash:
-        raise _Failed(len(events), "S doesn't give the hash that stands in Opened")
-    findings.count("S is the one promised in the opening")
-    _replay(rules, Table(game_.game), Dealer(game_.game, last.secret), events, findings)
+    _replay(rules, Table(game_.game), Dealer(game_.game, secret), events, findings)
 
 
 def _decoded(game_: Saved, findings: Findings) -> list[codec.Event]:
@@ -153,7 +162,7 @@ def _next(
     findings: Findings,
 ) -> Iterator[game.Fact]:
     """One append, as it must be: from a command that the stored facts answer, with all that was due after it."""
-    asked = game.asked(rules, facts)
+    asked = game.asked(rules, table, facts)
     if asked is None:
         raise _Failed(version, f"no command leads to {facts[0]} here")
     seat, command = asked
@@ -170,14 +179,18 @@ def _next(
 
 _SAID = {
     "Opened": "the opening, with its promises",
-    "Seated": "seats taken; the rival is the one S draws",
+    "Seated": "seats taken; a rival is the one S draws",
     "Mixed": "entropy mixed into the seed",
-    "Dealt": "the deal, made again from the seed",
+    "Dealt": "the deal, made again from its seed",
     "Committed": "seals, each standing before the other side's choice",
     "Revealed": "reveals that open their seal, with the card the policy and its stream give",
     "Played": "the person's cards, each in the hand it came from",
     "Captured": "captures by the higher number",
     "RoundEnded": "round ends",
+    "Readied": "turns agreed to",
+    "Turned": "cards turned, each the top of its pile",
+    "Laid": "wars, with as many cards face down as the rules say",
+    "Taken": "cards taken by the higher rank",
     "Finished": "the result",
     "Unsealed": "S, published",
 }

@@ -4,8 +4,9 @@ from collections.abc import Mapping
 
 from rules.fifty_states import FIFTY_STATES
 from rules.game import LIFE_FACTS, Rules
+from rules.war import CLASSIC, GAMEWEAVE, PLAYBOOK
 
-RULES: Mapping[str, Rules] = {rules.name: rules for rules in (FIFTY_STATES,)}
+RULES: Mapping[str, Rules] = {rules.name: rules for rules in (FIFTY_STATES, PLAYBOOK, GAMEWEAVE, CLASSIC)}
 """By name and version, as it stands in `Opened`. Old versions stay here for ever."""
 
 FACTS: Mapping[str, type] = {

@@ -9,6 +9,7 @@ import hmac
 from collections.abc import Sequence
 from enum import IntEnum
 from hashlib import sha256
+from struct import Struct
 from typing import TypeVar
 
 T = TypeVar("T")
@@ -20,6 +21,7 @@ NO_ENTROPY = bytes(HASH_BYTES)
 """What the house brings to the mix."""
 
 _WORD = 1 << 32
+_EIGHT_WORDS = Struct(">8I")
 
 
 class Purpose(IntEnum):
@@ -88,8 +90,7 @@ class Stream:
     def word(self) -> int:
         """The next integer from 0 to 2^32 - 1."""
         if not self._words:
-            block = self.bytes32()
-            self._words = [int.from_bytes(block[at : at + 4], "big") for at in range(28, -4, -4)]
+            self._words = list(reversed(_EIGHT_WORDS.unpack(self.bytes32())))
         return self._words.pop()
 
     def below(self, bound: int) -> int:

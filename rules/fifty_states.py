@@ -329,7 +329,7 @@ def _joined(cards: tuple[Card, ...], more: tuple[Card, ...]) -> tuple[Card, ...]
 # ---------------------------------------------------------------- audit's way back
 
 
-def asked(facts: tuple[Fact, ...]) -> tuple[int, Command] | None:
+def asked(table: Table, facts: tuple[Fact, ...]) -> tuple[int, Command] | None:
     match facts:
         case (Revealed(), Played(seat, battle, card), *_):
             return seat, Play(battle, card)
@@ -383,11 +383,13 @@ FIFTY_STATES = Rules(
     name="fifty-states/1",
     ladder="states",
     modes=MODES,
+    luck=False,
     settings=settings,
     facts=(Committed, Revealed, Played, Captured, RoundEnded),
     commands=(Play, Commit, Reveal),
     start=start,
     deal=deal,
+    open_deal=lambda settings: None,
     decide=decide,
     due=due,
     evolve=evolve,

@@ -44,9 +44,13 @@ class Reason(StrEnum):
     CAPTURED_THIS_ROUND = "captured_this_round"
     ALREADY_COMMITTED = "already_committed"
     ALREADY_REVEALED = "already_revealed"
+    ALREADY_READIED = "already_readied"
     SEAL_MISMATCH = "seal_mismatch"
     WRONG_OPPONENT = "wrong_opponent"
+    BAD_TIMES = "bad_times"
+    OPEN_DEAL = "open_deal"
     UNKNOWN_SETTING = "unknown_setting"
+    BAD_SEED = "bad_seed"
     UNKNOWN_MODE = "unknown_mode"
     UNKNOWN_COMMAND = "unknown_command"
     NOT_DUE = "not_due"
@@ -77,13 +81,16 @@ class Opened:
     key: int
     """The number of the operator's key that S comes from."""
     secret_hash: bytes
+    """Of S, 32 bytes; empty for an open deal, which has no S."""
     strategy_hash: bytes
-    """Of the house's published policy; 32 zero bytes between people."""
+    """Of the house's published policy; 32 zero bytes between people and where there is nothing to choose."""
 
 
 @dataclass(frozen=True, slots=True)
 class Seated:
-    """Somebody sits: a player (16 bytes), or the house in a rival's name. The other field is empty."""
+    """Somebody sits: a player (16 bytes), or the house in a rival's name. The other field is empty.
+
+    In a game of luck the house has no name either: both are empty."""
 
     seat: int
     player: bytes
@@ -121,7 +128,7 @@ class TimeUp:
 
 @dataclass(frozen=True, slots=True)
 class Finished:
-    """The result. `winner` is None for a draw, a void, and where both lose (`both_late`)."""
+    """The result. `winner` is None for a draw, a void, a game `left`, and where both lose (`both_late`)."""
 
     winner: int | None
     reason: str
@@ -203,6 +210,11 @@ class Table:
     def dealt(self) -> bool:
         return self.position is not None
 
+    @property
+    def open_deal(self) -> bool:
+        """Whether the settings fix the deal: then there is neither S nor entropy."""
+        return self.opened is not None and not self.opened.secret_hash
+
 
 @dataclass(frozen=True, slots=True)
 class Dealer:
@@ -232,6 +244,8 @@ class Rules:
     name: str
     ladder: str
     modes: tuple[str, ...]
+    luck: bool
+    """Nobody chooses anything: the house plays in no rival's name, and leaving it is no loss."""
     settings: Callable[[str, Mapping[str, int | str]], Settings | Refused]
     """From what was asked to the whole settings of a mode, or why not."""
     facts: tuple[type, ...]
@@ -240,6 +254,8 @@ class Rules:
     """From the dealt counts to the first public position."""
     deal: Callable[[bytes, Settings], Any]
     """From the seed to both hands."""
+    open_deal: Callable[[Settings], Any]
+    """From settings that fix the deal to both hands; None: the deal is drawn from a seed."""
     decide: Callable[[Table, Dealer, int, Command], "tuple[Fact, ...] | Refused"]
     due: Callable[[Table, Dealer], Fact | None]
     evolve: Callable[[Any, Fact], Any]
@@ -249,8 +265,8 @@ class Rules:
     hand: Callable[[Any, int], tuple[Card, ...]]
     sizes: Callable[[Any], tuple[int, int]]
     owing: Callable[[Table], tuple[int, ...]]
-    asked: Callable[[tuple[Fact, ...]], "tuple[int, Command] | None"]
-    """Which command, from which seat, the next stored facts answer: audit's way back."""
+    asked: Callable[[Table, tuple[Fact, ...]], "tuple[int, Command] | None"]
+    """Which command, from which seat, the next facts stored at this table answer: audit's way back."""
     strategies: Mapping[str, Strategy]
 
     def strategy_hash(self, mode: str) -> bytes:
@@ -303,6 +319,8 @@ def decide(
                 return Refused(Reason.NOT_DUE)
             return (TimeUp(owing),)
         case Mix(entropy):
+            if table.open_deal:
+                return Refused(Reason.OPEN_DEAL)
             if table.mixed[seat] is not None:
                 return Refused(Reason.ALREADY_MIXED)
             if len(entropy) != fairness.HASH_BYTES:
@@ -324,15 +342,17 @@ def _open(rules: Rules, table: Table, dealer: Dealer, command: Open, now_ms: int
     settings = rules.settings(command.mode, dict(command.settings))
     if isinstance(settings, Refused):
         return settings
+    fixed = rules.open_deal(settings) is not None
     opened = Opened(
         rules=rules.name,
         mode=command.mode,
         settings=settings,
-        counts=command.counts,
+        # Whoever chooses the seed has chosen the result.
+        counts=command.counts and not fixed,
         witnessed=command.witnessed,
         at_ms=now_ms,
         key=command.key,
-        secret_hash=fairness.secret_hash(table.game, dealer.secret),
+        secret_hash=b"" if fixed else fairness.secret_hash(table.game, dealer.secret),
         strategy_hash=rules.strategy_hash(command.mode),
     )
     return (opened, Seated(0, command.player, "", b""))
@@ -343,20 +363,23 @@ def due(rules: Rules, table: Table, dealer: Dealer) -> Fact | None:
     if table.opened is None or table.secret is not None:
         return None
     if table.finished is not None:
-        return Unsealed(dealer.secret)
+        return None if table.open_deal else Unsealed(dealer.secret)
     if table.resigned is not None or table.late:
-        return _ended(table)
+        return _ended(rules, table)
     if table.house and table.seats[HOUSE_SEAT] is None:
-        return Seated(HOUSE_SEAT, b"", rival(dealer.secret), b"")
+        return Seated(HOUSE_SEAT, b"", house_name(rules, dealer.secret), b"")
     if not table.dealt:
-        return Dealt(rules.sizes(dealer.hands)) if dealer.hands is not None else None
+        ready = dealer.hands is not None and None not in table.seats
+        return Dealt(rules.sizes(dealer.hands)) if ready else None
     return rules.due(table, dealer)
 
 
-def _ended(table: Table) -> Finished:
+def _ended(rules: Rules, table: Table) -> Finished:
     # Before any entropy stands in the log nobody can have seen a card, so nobody can have lost.
-    if table.mixed == (None, None):
+    if table.mixed == (None, None) and not table.dealt:
         return Finished(None, "void")
+    if table.resigned is not None and table.house and rules.luck:
+        return Finished(None, "left")
     if table.resigned is not None:
         return Finished(1 - table.resigned, "resigned")
     return Finished(1 - table.late[0], "time") if len(table.late) == 1 else Finished(None, "both_late")
@@ -365,6 +388,11 @@ def _ended(table: Table) -> Finished:
 def rival(secret: bytes) -> str:
     """The steward the house plays as, drawn from S: known before Play; only a new game draws another."""
     return CAST[Stream(secret, Purpose.RIVAL).below(len(CAST))].slug
+
+
+def house_name(rules: Rules, secret: bytes) -> str:
+    """The slug of the rival the house plays as in a game under S; empty in a game of luck."""
+    return "" if rules.luck else rival(secret)
 
 
 def owes(rules: Rules, table: Table) -> tuple[int, ...]:
@@ -411,7 +439,8 @@ def follow(rules: Rules, dealer: Dealer, fact: Fact) -> Dealer:
     match fact:
         case Opened(mode=mode, settings=settings):
             house = mode != "versus"
-            return replace(dealer, settings=settings, entropies=(b"", NO_ENTROPY if house else b""))
+            entropies = (b"", NO_ENTROPY if house else b"")
+            return replace(dealer, settings=settings, entropies=entropies, hands=rules.open_deal(settings))
         case Mixed(seat, entropy):
             entropies = (entropy, dealer.entropies[1]) if seat == 0 else (dealer.entropies[0], entropy)
             if not all(len(each) == fairness.HASH_BYTES for each in entropies):
@@ -426,8 +455,8 @@ def follow(rules: Rules, dealer: Dealer, fact: Fact) -> Dealer:
             return replace(dealer, hands=rules.follow(dealer.hands, fact))
 
 
-def asked(rules: Rules, facts: tuple[Fact, ...]) -> tuple[int, Command] | None:
-    """Which command, from which seat, the next stored facts answer; None if no command could have led to them."""
+def asked(rules: Rules, table: Table, facts: tuple[Fact, ...]) -> tuple[int, Command] | None:
+    """Which command, from which seat, the next facts stored at `table` answer; None if none could have led to them."""
     match facts:
         case (Opened() as opened, Seated(seat=0) as seated, *_):
             command = Open(opened.mode, opened.settings, seated.player, opened.counts, opened.witnessed, opened.key)
@@ -439,4 +468,4 @@ def asked(rules: Rules, facts: tuple[Fact, ...]) -> tuple[int, Command] | None:
         case (TimeUp(), *_):
             return 0, CallTime()
         case _:
-            return rules.asked(facts)
+            return rules.asked(table, facts)

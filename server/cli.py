@@ -1,4 +1,4 @@
-"""The command line: `statecraft serve | audit | export | replay`."""
+"""The command line: `statecraft serve | audit | export | replay | simulate`."""
 
 import asyncio
 import sqlite3
@@ -17,6 +17,8 @@ from projections import saved
 from projections.audit import NOT_PROVED, Findings, audit_file
 from projections.replay import replay as moments
 from projections.saved import NotSaved, Saved
+from projections.simulation import NoSimulation
+from server import simulating
 from server.keys import BadKeys
 from server.settings import BadSetting, Settings, settings
 from server.telling import told
@@ -184,6 +186,35 @@ def _wait(before_ms: int | None, at_ms: int, pace: float, recorded: bool, speed:
     if before_ms is None:
         return
     time.sleep((at_ms - before_ms) / 1000 / speed if recorded else pace)
+
+
+# ---------------------------------------------------------------- simulate
+
+
+@command.command()
+def simulate(
+    rules: Annotated[str, typer.Argument(metavar="RULES", help="As in classic or classic/1.")],
+    deals: Annotated[int | None, typer.Option(min=1, help="How many deals, by the product's own dealing.")] = None,
+    first: Annotated[int, typer.Option("--from", min=0, max=2**63, help="With --deals: the first one's number.")] = 0,
+    seeds: Annotated[str | None, typer.Option(metavar="A-B", help="Open deals instead, from seed A to seed B.")] = None,
+    down: Annotated[int | None, typer.Option(help="Face-down cards of a war: 3 or 1.")] = None,
+    length: Annotated[str | None, typer.Option(help="full or short.")] = None,
+    plot: Annotated[Path | None, typer.Option(metavar="FILE.svg", help="Draw the lengths as a histogram.")] = None,
+) -> None:
+    """Play many games at once and say how long they took and how they ended."""
+    given = {name: value for name, value in (("down", down), ("length", length)) if value is not None}
+    if plot is not None and plot.suffix != ".svg":
+        fail(f"the plot is drawn as SVG: {plot} should end in .svg")
+    try:
+        what, summary = simulating.simulate(rules, deals, first, seeds, given, err)
+        for line in simulating.lines(what, summary):
+            out.print(line, markup=False)
+        if plot is not None:
+            simulating.plot(plot, what, summary)
+    except (NoSimulation, OSError) as error:
+        fail(str(error))
+    except KeyboardInterrupt:
+        raise typer.Exit(130) from None
 
 
 def main() -> None:

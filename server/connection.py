@@ -95,7 +95,7 @@ class Connection:
             self._refuse(id_, Trouble.NO_SESSION)
         elif rules is None:
             self._refuse(id_, Trouble.UNKNOWN_RULES)
-        elif mode not in rules.strategies:
+        elif mode not in rules.modes or mode == "versus":
             self._refuse(id_, Reason.UNKNOWN_MODE)
         else:
             try:

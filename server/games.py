@@ -264,7 +264,7 @@ class Games:
         held = await self._held(player, rules, mode)
         if held.live is not None and (seated := held.live.table.seats[game.HOUSE_SEAT]) is not None:
             return held, seated.rival
-        return held, game.rival(fairness.secret(self._keys[self._key], held.game))
+        return held, game.house_name(rules, fairness.secret(self._keys[self._key], held.game))
 
     async def open(
         self, player: bytes, rules: Rules, mode: str, settings: game.Settings, command_id: str

@@ -171,6 +171,18 @@ async def rivals(request: Request) -> Response:
     return JSONResponse({"player": player.hex(), "rivals": rows})
 
 
+async def luck(request: Request) -> Response:
+    parts = _parts(request)
+    player = (await session(request, parts.people, reading=True)).player
+    if player is None:
+        return JSONResponse({"player": None, "luck": []})
+    rows = [
+        {"ladder": row.ladder, "games": row.games, "wins": row.wins, "draws": row.draws}
+        for row in await parts.records.luck_of(player)
+    ]
+    return JSONResponse({"player": player.hex(), "luck": rows})
+
+
 def _game(request: Request) -> bytes:
     text = request.path_params["game"]
     if len(text) != 2 * GAME_BYTES or not all(digit in "0123456789abcdef" for digit in text):
@@ -230,6 +242,7 @@ def routes() -> list[Route]:
         Route("/api/session/code", code, methods=["POST"]),
         Route("/api/session/recover", recover, methods=["POST"]),
         Route("/api/me/rivals", rivals),
+        Route("/api/me/luck", luck),
         Route("/api/games/{game}/export", export),
         Route("/api/games/{game}/review", reviewed),
         Route("/healthz", health),

@@ -1,4 +1,4 @@
-"""Rival records beside the log: reads the outboxes, folds, and writes rows with their checkpoint."""
+"""Players' records beside the log: reads the outboxes, folds, and writes rows with their checkpoint."""
 
 import asyncio
 import sqlite3
@@ -9,7 +9,7 @@ from events import entries
 from events.chain import Head, Stored
 from events.database import Database
 from events.log import PARTITIONS, Log, OutboxEntry, partition
-from projections import rivals
+from projections import luck, rivals
 
 SCHEMA = """
 CREATE TABLE IF NOT EXISTS rivals (
@@ -19,6 +19,14 @@ CREATE TABLE IF NOT EXISTS rivals (
     games INTEGER NOT NULL,
     wins INTEGER NOT NULL,
     PRIMARY KEY (player, ladder, rival)
+) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS luck (
+    player BLOB NOT NULL,
+    ladder TEXT NOT NULL,
+    games INTEGER NOT NULL,
+    wins INTEGER NOT NULL,
+    draws INTEGER NOT NULL,
+    PRIMARY KEY (player, ladder)
 ) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS rivals_read (
     partition INTEGER PRIMARY KEY,
@@ -33,6 +41,14 @@ class Record:
     rival: str
     games: int
     wins: int
+
+
+@dataclass(frozen=True, slots=True)
+class Luck:
+    ladder: str
+    games: int
+    wins: int
+    draws: int
 
 
 class Records:
@@ -57,6 +73,18 @@ class Records:
                 "SELECT ladder, rival, games, wins FROM rivals WHERE player = ? ORDER BY ladder, rival", (player,)
             )
             return [Record(*row) for row in found]
+
+        return await self._database.read(rows)
+
+    async def luck_of(self, player: bytes) -> Sequence[Luck]:
+        """A player's rows in the games of luck, up to everything that was stored when this was called."""
+        await self._catch_up()
+
+        def rows(connection: sqlite3.Connection) -> list[Luck]:
+            found = connection.execute(
+                "SELECT ladder, games, wins, draws FROM luck WHERE player = ? ORDER BY ladder", (player,)
+            )
+            return [Luck(*row) for row in found]
 
         return await self._database.read(rows)
 
@@ -97,4 +125,15 @@ def _fold(connection: sqlite3.Connection, which: int, position: int, fresh: Sequ
             ).fetchone()
             row = rivals.step(rivals.Row(*found) if found else rivals.START, key, entry)
             connection.execute("INSERT OR REPLACE INTO rivals VALUES (?, ?, ?, ?, ?)", (*key, row.games, row.wins))
+        _fold_luck(connection, entry)
     connection.execute("INSERT OR REPLACE INTO rivals_read VALUES (?, ?)", (which, fresh[-1].position))
+
+
+def _fold_luck(connection: sqlite3.Connection, entry: entries.Entry) -> None:
+    for key in luck.keys(entry):
+        found = connection.execute(
+            "SELECT games, wins, draws FROM luck WHERE player = ? AND ladder = ?", key
+        ).fetchone()
+        row = luck.step(luck.Row(*found) if found else luck.START, key, entry)
+        values = (*key, row.games, row.wins, row.draws)
+        connection.execute("INSERT OR REPLACE INTO luck VALUES (?, ?, ?, ?, ?)", values)

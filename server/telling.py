@@ -4,7 +4,7 @@ import datetime
 from typing import Any
 
 from projections.replay import Moment
-from rules import fifty_states, game
+from rules import cards, fifty_states, game, war
 from rules.cast import CAST
 from rules.game import Card
 from rules.states import STATES
@@ -20,9 +20,10 @@ def told(moment: Moment) -> str | None:
             when = datetime.datetime.fromtimestamp(at_ms / 1000, datetime.UTC)
             return f"A game of {rules}, {mode}, opened {when:%Y-%m-%d %H:%M} UTC."
         case game.Seated(seat, player, rival):
-            return f"Seat {seat}: {_NAMES.get(rival, rival) if rival else 'player ' + player.hex()[:8]}."
-        case game.Dealt():
-            return f"Dealt. {_hands(moment)}".rstrip()
+            house = _NAMES.get(rival, rival) or "the computer"
+            return f"Seat {seat}: {'player ' + player.hex()[:8] if player else house}."
+        case game.Dealt((a, b)):
+            return f"Dealt: {a} cards and {b}. {_hands(moment)}".rstrip()
         case fifty_states.Committed(seat, battle):
             return f"Battle {battle}: seat {seat} seals its card."
         case fifty_states.Revealed(seat, _, card) | fifty_states.Played(seat, _, card):
@@ -31,6 +32,14 @@ def told(moment: Moment) -> str | None:
             return f"  Seat {seat} wins with {_card(discarded)}, which leaves the game, and captures {_card(card)}."
         case fifty_states.RoundEnded(round_):
             return f"Round {round_} ends. {_hands(moment)}".rstrip()
+        case war.Turned(battle, (a, b)):
+            where = f"Battle {battle}:" if len(moment.table.position.rows) == 1 else " "
+            return f"{where} {cards.name(a)} against {cards.name(b)}."
+        case war.Laid(_, (a, b)):
+            return f"  War! Face down: {a} and {b}."
+        case war.Taken(_, seat, count):
+            piles = " and ".join(map(str, moment.table.position.sizes))
+            return f"  Seat {seat} takes {count} cards. Piles: {piles}."
         case game.Resigned(seat):
             return f"Seat {seat} resigns."
         case game.TimeUp(owing):
@@ -50,7 +59,7 @@ def _card(card: Card) -> str:
 
 
 def _hands(moment: Moment) -> str:
-    if moment.hands is None:
+    if moment.hands is None or moment.hands == ((), ()):
         return ""
     return " ".join(
         f"Seat {seat}: {', '.join(map(_card, hand)) or 'nothing'}." for seat, hand in enumerate(moment.hands)

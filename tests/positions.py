@@ -2,17 +2,17 @@
 
 import random
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from hashlib import sha256
 from typing import Any
 
 from events import chain, codec
 from events.chain import Head, Stored
 from projections.saved import Saved
-from rules import fairness, fifty_states, game
-from rules.fairness import NO_ENTROPY
+from rules import fairness, fifty_states, game, war
 from rules.fifty_states import FIFTY_STATES, Hands, Play, Position
-from rules.game import Card, Dealer, Fact, Mix, Moved, Open, Refused, Seated, Table
+from rules.game import Card, Dealer, Fact, Mix, Moved, Open, Refused, Rules, Seated, Settings, Table
+from rules.war import Turn
 
 GAME = bytes(range(16))
 KEY = b"an operator's key of 32 bytes ok"
@@ -21,12 +21,10 @@ OTHER = b"player one's id."
 NOW = 1_790_000_000_000
 
 
-def opened(mode: str) -> game.Opened:
-    settings = FIFTY_STATES.settings(mode, {})
+def opened(mode: str, rules: Rules = FIFTY_STATES, given: Settings = ()) -> game.Opened:
+    settings = rules.settings(mode, dict(given))
     assert not isinstance(settings, Refused)
-    return game.Opened(
-        FIFTY_STATES.name, mode, settings, True, False, NOW, 1, bytes(32), FIFTY_STATES.strategy_hash(mode)
-    )
+    return game.Opened(rules.name, mode, settings, True, False, NOW, 1, bytes(32), rules.strategy_hash(mode))
 
 
 def dealt(mode: str, hands: Sequence[Sequence[int]], seed: bytes = bytes(32)) -> tuple[Table, Dealer]:
@@ -42,6 +40,23 @@ def dealt(mode: str, hands: Sequence[Sequence[int]], seed: bytes = bytes(32)) ->
     return table, dealer
 
 
+def piled(
+    rules: Rules,
+    piles: Sequence[Sequence[int]],
+    mode: str = "house",
+    settings: Settings = (),
+    battles: int = 0,
+    wars: int = 0,
+) -> tuple[Table, Dealer]:
+    """A War with these piles, top card first, before the battle that follows so many."""
+    first, second = (tuple(map(Card, pile)) for pile in piles)
+    seats = (Seated(0, PLAYER, "", b""), Seated(1, b"" if mode == "house" else OTHER, "", b""))
+    position = replace(war.start((len(first), len(second))), battle=battles + 1, battles=battles, wars=wars)
+    table = Table(GAME, opened(mode, rules, settings), seats, (bytes(32), bytes(32)), position)
+    hands = war.Hands((first, second), (0, 0), bytes(32))
+    return table, Dealer(GAME, bytes(32), (), (bytes(32), bytes(32)), bytes(32), hands)
+
+
 Pick = Callable[[Position, tuple[Card, ...]], Card]
 
 
@@ -52,9 +67,11 @@ class Played:
     mode: str = "relaxed"
     number: int = 0
     now_ms: int = NOW
-    facts: list[Fact] = field(default_factory=list)
-    events: list[Stored] = field(default_factory=list)
-    folds: list[tuple[Table, Dealer]] = field(default_factory=list)
+    rules: Rules = FIFTY_STATES
+    settings: Settings = ()
+    facts: list[Fact] = field(default_factory=list, init=False, repr=False)
+    events: list[Stored] = field(default_factory=list, init=False, repr=False)
+    folds: list[tuple[Table, Dealer]] = field(default_factory=list, init=False, repr=False)
 
     def __post_init__(self) -> None:
         self.game = sha256(b"played %d" % self.number).digest()[:16]
@@ -64,7 +81,7 @@ class Played:
 
     def do(self, command: Any, seat: int = 0) -> Refused | None:
         before = (self.table, self.dealer)
-        moved = game.move(FIFTY_STATES, self.table, self.dealer, seat, command, self.now_ms)
+        moved = game.move(self.rules, self.table, self.dealer, seat, command, self.now_ms)
         if isinstance(moved, Refused):
             assert (self.table, self.dealer) == before
             return moved
@@ -81,7 +98,7 @@ class Played:
         return None
 
     def begin(self, mix: bool = True) -> "Played":
-        assert self.do(Open(self.mode, (), PLAYER, True, False, 1)) is None
+        assert self.do(Open(self.mode, self.settings, PLAYER, True, False, 1)) is None
         if mix:
             assert self.do(Mix(sha256(b"entropy %d" % self.number).digest())) is None
         return self
@@ -94,9 +111,24 @@ class Played:
             assert self.play(pick(self.table.position, fifty_states.hand(self.dealer.hands, 0))) is None
         return self
 
+    def turn(self, times: int = 1) -> Refused | None:
+        return self.do(Turn(self.table.position.battle, times))
+
+    def turn_out(self, times: int = 1) -> "Played":
+        """A War to its end."""
+        while self.table.finished is None:
+            assert self.turn(times) is None
+        return self
+
     @property
     def saved(self) -> Saved:
         return Saved(self.game, tuple(self.events))
+
+
+def war_game(rules: Rules, number: int = 0, **settings: int | str) -> Played:
+    """Against the computer, dealt."""
+    played = Played("house", number, rules=rules, settings=tuple(sorted(settings.items())))
+    return played.begin(mix="seed" not in settings)
 
 
 def at_random(number: int) -> Pick:
@@ -109,4 +141,7 @@ def highest(position: Position, hand: tuple[Card, ...]) -> Card:
     return max(hand)
 
 
-__all__ = ["GAME", "KEY", "NOW", "NO_ENTROPY", "OTHER", "PLAYER", "Played", "at_random", "dealt", "highest", "opened"]
+__all__ = [
+    *("GAME", "KEY", "NOW", "OTHER", "PLAYER"),
+    *("Played", "at_random", "dealt", "highest", "opened", "piled", "war_game"),
+]

@@ -12,10 +12,13 @@ from projections.audit import NOT_PROVED
 from rules.catalogue import FACTS
 from rules.fifty_states import FIFTY_STATES, Position
 from rules.game import Reason, Table
+from rules.war import CLASSIC
+from rules.war import Position as WarPosition
 from server import socket, wire
 from server.connection import BURST, RATE
 from server.http import routes
 from server.wire import FRAME_BYTES_MAX, JSON, MSGPACK, Code, Do, ToClient, Trouble
+from tests.positions import war_game
 
 ROOT = Path(__file__).parent.parent
 PROTOCOL = (ROOT / "docs" / "protocol.md").read_text()
@@ -60,6 +63,16 @@ def test_the_example_of_a_table_is_one_to_the_last_field() -> None:
     position = msgspec.convert(values["position"], Position)
     table = replace(msgspec.convert({**values, "position": None}, Table), position=position)
     assert msgspec.json.decode(msgspec.json.encode(table)) == values
+
+
+def test_the_example_of_a_war_is_the_fifth_battle_of_seed_12() -> None:
+    (block,) = re.findall(r"```json war\n(.*?)```", PROTOCOL, re.S)
+    values = json.loads(block)
+    played = war_game(CLASSIC, seed=12)
+    for _ in range(5):
+        played.turn()
+    assert msgspec.convert(values, WarPosition) == played.table.position
+    assert msgspec.json.decode(msgspec.json.encode(played.table.position)) == values
 
 
 def test_every_reason_is_explained() -> None:

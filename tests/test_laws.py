@@ -112,7 +112,7 @@ def test_a_refusal_leaves_everything_as_it_was_and_says_the_same_again(played: P
         assert (table, dealer) == (played.table, played.dealer)
     else:
         # What was taken can be told again from its facts alone.
-        assert game.asked(FIFTY_STATES, first.facts) == (
+        assert game.asked(FIFTY_STATES, table, first.facts) == (
             seat if not isinstance(command, Open | CallTime) else 0,
             command,
         )
@@ -195,6 +195,7 @@ def test_every_fact_there_is_has_a_stored_form() -> None:
     assert set(FACTS) == {
         *("Opened", "Seated", "Mixed", "Dealt", "Resigned", "TimeUp", "Finished", "Unsealed"),
         *("Committed", "Revealed", "Played", "Captured", "RoundEnded"),
+        *("Readied", "Turned", "Laid", "Taken"),
     }
 
 

@@ -1,4 +1,4 @@
-"""Rival records: games and wins a rival and ladder, from the outboxes, each entry once."""
+"""Records: games and wins a rival and ladder, and the games of luck, from the outboxes, each entry once."""
 
 from pathlib import Path
 
@@ -11,9 +11,9 @@ from events.entries import Closing
 from events.log import Batch
 from events.shapes import Undecodable
 from events.sqlite import SCHEMA, SqliteLog
-from projections import rivals
+from projections import luck, rivals
 from server import records
-from server.records import Record, Records
+from server.records import Luck, Record, Records
 from tests.positions import NOW, PLAYER
 
 pytestmark = pytest.mark.anyio
@@ -62,6 +62,34 @@ def test_voids_and_games_that_do_not_count_touch_no_row() -> None:
     assert rivals.keys(closing(bytes(16), None, reason="void")) == ()
     assert rivals.keys(closing(bytes(16), 0, counts=False)) == ()
     assert rivals.keys(closing(bytes(16), 0, rival="")) == ()
+
+
+def war(game: bytes, winner: int | None, reason: str = "all_cards", **changes: object) -> Closing:
+    at = {"rules": "classic/1", "ladder": "classic-house", "rival": "", "reason": reason}
+    return closing(game, winner, **{**at, **changes})  # type: ignore[arg-type]
+
+
+async def test_a_war_against_the_computer_counts_games_wins_and_draws_and_no_rival(tmp_path: Path) -> None:
+    database = await Database.open(tmp_path / "log.db", (SCHEMA, records.SCHEMA))
+    log = SqliteLog(database)
+    kept = Records(database, log)
+    completed = [(0, "all_cards"), (1, "battle_limit"), (None, "battle_limit"), (1, "time")]
+    results = [*completed, (None, "left"), (None, "void")]
+    for number, (winner, reason) in enumerate(results):
+        await told(log, war(bytes([number]) + bytes(15), winner, reason))
+    await told(log, war(bytes([60]) + bytes(15), None, "equal_shortage", rules="playbook/1", ladder="playbook-house"))
+    await told(log, war(bytes([61]) + bytes(15), 0, counts=False))
+    assert await kept.luck_of(PLAYER) == [Luck("classic-house", 4, 1, 1), Luck("playbook-house", 1, 0, 1)]
+    assert await kept.of(PLAYER) == []
+    assert await kept.luck_of(b"somebody else...") == []
+    await database.close()
+
+
+def test_only_games_of_luck_against_the_computer_are_counted_as_luck() -> None:
+    assert luck.keys(war(bytes(16), 0)) == ((PLAYER, "classic-house"),)
+    assert luck.keys(closing(bytes(16), 0)) == ()
+    assert luck.keys(war(bytes(16), 0, players=(PLAYER, b"another player.."))) == ()
+    assert luck.keys(war(bytes(16), 0, counts=False)) == ()
 
 
 def test_an_entry_comes_back_from_its_bytes_and_another_format_does_not() -> None:

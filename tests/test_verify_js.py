@@ -1,25 +1,39 @@
 """The verifier in JavaScript, which shares no code with the one in Python: its own tests, and the two side by side."""
 
 import json
+import random
 import re
 import shutil
 import subprocess
+from collections.abc import Iterator
+from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from events import chain, codec
 from projections import saved
 from projections.audit import audit_file
 from rules import fifty_states
-from rules.game import Resign
+from rules.game import OPEN_MS_MAX, CallTime, Resign, Rules
+from rules.war import CLASSIC, GAMEWEAVE, PLAYBOOK, Turned
 from scripts.make_strategic_js import OUT, strategic_js
-from tests.positions import Played, at_random
+from tests.positions import Played, at_random, war_game
 
 TOP = Path(__file__).resolve().parent.parent
 VERIFY = TOP / "server" / "web" / "verify"
 GOLDEN = sorted((TOP / "tests" / "golden").glob("*.jsonl"))
-node_seconds_max = 60
+CLASSICS: list[dict[str, int | str]] = [
+    {"down": down, "length": length} for down in (3, 1) for length in ("full", "short")
+]
+WARS: list[tuple[Rules, dict[str, int | str]]] = [
+    (PLAYBOOK, {}),
+    (GAMEWEAVE, {}),
+    *((CLASSIC, settings) for settings in CLASSICS),
+    *((CLASSIC, {**settings, "seed": 2**32 - 1}) for settings in CLASSICS),
+]
+node_seconds_max = 180
 
 
 def node(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
@@ -36,8 +50,9 @@ def checked(*files: Path) -> tuple[int, list[dict[str, Any]]]:
     return done.returncode, [json.loads(line) for line in done.stdout.splitlines()]
 
 
-def test_its_own_tests_pass() -> None:
-    done = node("--test", "--test-reporter=tap", "tests/js/verify.test.mjs")
+@pytest.mark.parametrize("tests", ["verify", "war"])
+def test_its_own_tests_pass(tests: str) -> None:
+    done = node("--test", "--test-reporter=tap", f"tests/js/{tests}.test.mjs")
     assert done.returncode == 0, done.stdout
     counts = dict(re.findall(r"^# (\w+) (\d+)$", done.stdout, re.MULTILINE))
     assert int(counts["pass"]) > 150
@@ -84,6 +99,133 @@ def test_games_played_by_the_rules_in_python_check_out(mode: str, tmp_path: Path
     assert [each for each in results if not (each["ok"] and each["over"])] == []
     assert code == 0
     assert len(results) == 60
+
+
+def a_war(rules: Rules, settings: dict[str, int | str], number: int) -> Played:
+    """Against the computer, to its end: most by the cards, some left, late or left before the cards."""
+    if "seed" in settings:
+        settings = {**settings, "seed": (int(settings["seed"]) * (number + 1)) % 2**32}
+    played = war_game(rules, number, **settings)
+    times = 10 if rules is PLAYBOOK else 1
+    for _ in range(number % 7):
+        assert played.table.finished is not None or played.turn(times) is None
+    if number % 10 == 7 and played.table.finished is None:
+        assert played.do(Resign()) is None
+    if number % 10 == 8 and played.table.finished is None:
+        played.now_ms += OPEN_MS_MAX
+        assert played.do(CallTime()) is None
+    if number % 10 == 9 and "seed" not in settings:
+        played = Played("house", number, rules=rules, settings=played.settings).begin(mix=False)
+        assert played.do(Resign()) is None
+    return played.turn_out(times)
+
+
+def files(tmp_path: Path, texts: Iterator[str]) -> list[Path]:
+    paths = []
+    for number, text in enumerate(texts):
+        paths.append(tmp_path / f"{number}.jsonl")
+        paths[-1].write_text(text, encoding="ascii")
+    return paths
+
+
+@pytest.mark.parametrize(("rules", "settings"), WARS, ids=lambda value: getattr(value, "name", None) or str(value))
+def test_wars_played_by_the_rules_in_python_check_out(
+    rules: Rules, settings: dict[str, int | str], tmp_path: Path
+) -> None:
+    wars = [a_war(rules, settings, number) for number in range(10)]
+    reasons = {war.table.finished.reason for war in wars if war.table.finished is not None}
+    assert {"left", "time"} < reasons
+    assert ("void" in reasons) == ("seed" not in settings)
+    paths = files(tmp_path, (saved.save(war.game, war.events) for war in wars))
+    for path in paths:
+        assert audit_file(path.read_bytes()).over, path
+    _, results = checked(*paths)
+    assert [each for each in results if not (each["ok"] and each["over"])] == []
+    assert len(results) == len(wars)
+
+
+def test_won_cards_that_went_back_in_an_order_of_another_seed_are_refused_by_both(tmp_path: Path) -> None:
+    played = war_game(GAMEWEAVE, 12)
+    played.dealer = replace(played.dealer, hands=replace(played.dealer.hands, seed=bytes(32)))
+    played.turn_out()
+    [path] = files(tmp_path, iter([saved.save(played.game, played.events)]))
+    failure = audit_file(path.read_bytes()).failure
+    [result] = checked(path)[1]
+    assert failure is not None
+    assert result["failure"]["version"] == failure.version
+    wrong = played.facts[failure.version - 1]
+    assert isinstance(wrong, Turned)
+    assert wrong.battle > 5  # the cards that were dealt come first
+
+
+def altered(events: list[codec.Event], chance: random.Random) -> list[codec.Event]:
+    """One fact gone, repeated, exchanged with the next, or with another value in a field."""
+    events = list(events)
+    at = chance.choice([chance.randrange(len(events)), chance.randrange(max(0, len(events) - 8), len(events))])
+    match chance.randrange(6):
+        case 0:
+            del events[at]
+        case 1:
+            events.insert(at, events[at])
+        case 2:
+            events[at - 1], events[at] = (
+                replace(events[at - 1], fact=events[at].fact),
+                replace(events[at], fact=events[at - 1].fact),
+            )
+        case _:
+            fact = events[at].fact
+            name = chance.choice(fields(fact)).name
+            events[at] = replace(events[at], fact=replace(fact, **{name: other(getattr(fact, name), chance)}))
+    return events
+
+
+def other(value: Any, chance: random.Random) -> Any:
+    """Another value of the same kind, if one is at hand."""
+    match value:
+        case bool():
+            return not value
+        case int():
+            return max(0, value + chance.choice([-1, 1, 10]))
+        case str():
+            return chance.choice(["left", "resigned", "void", "time", "all_cards", "battle_limit", "versus"])
+        case bytes():
+            return chance.choice([b"", bytes(len(value))])
+        case (int(), *_):
+            return tuple(max(0, each + chance.choice([-1, 0, 1])) for each in value)
+        case tuple():
+            return chance.choice([(), *(tuple(sorted(settings.items())) for _, settings in WARS)])
+        case _:
+            return chance.choice([None, 0, 1])
+
+
+@pytest.mark.parametrize(
+    ("rules", "settings"),
+    [war for war in WARS if war[1].get("length") != "full"],
+    ids=lambda value: getattr(value, "name", None) or str(value),
+)
+def test_wars_with_something_altered_are_judged_alike(
+    rules: Rules, settings: dict[str, int | str], tmp_path: Path
+) -> None:
+    """The same verdict, and on the same event but for the freedom that docs/audit.md leaves."""
+    texts = []
+    for number in range(20):
+        chance = random.Random(number)
+        war = a_war(rules, settings, number % 10)
+        events = altered([codec.decode(stored.body) for stored in war.events], chance)
+        bodies = [codec.encode(event) for event in events]
+        texts.append(saved.save(war.game, chain.extend(chain.origin(war.game), bodies)))
+    paths = files(tmp_path, iter(texts))
+    findings = [audit_file(path.read_bytes()) for path in paths]
+    _, results = checked(*paths)
+    far = 0
+    for path, finding, result in zip(paths, findings, results, strict=True):
+        if finding.passed and not finding.over:
+            continue  # of a running game Python looks at the form and the policy only
+        assert (result["ok"], result["over"]) == (finding.passed, finding.passed), (path, finding, result)
+        if finding.failure is not None:
+            far += abs(finding.failure.version - result["failure"]["version"]) > 1
+    assert sum(not finding.passed for finding in findings) > 12
+    assert far <= 2
 
 
 def test_the_policy_in_the_module_is_the_one_in_the_rules() -> None:

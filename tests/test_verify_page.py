@@ -11,10 +11,20 @@ from typing import Literal
 import pytest
 from playwright.async_api import Browser, Page, async_playwright, expect
 
+from projections import saved
+from rules.war import CLASSIC
 from tests.npm import checkout
+from tests.positions import war_game
 
 TOP = Path(__file__).resolve().parent.parent
-GAME = TOP / "tests" / "golden" / "fifty-states-relaxed.jsonl"
+GOLDEN = TOP / "tests" / "golden"
+GAME = GOLDEN / "fifty-states-relaxed.jsonl"
+WAR = GOLDEN / "war-classic-seed-12.jsonl"
+
+nodes_max = 5_000
+"""In the page, however long the game."""
+show_ms_max = 3_000
+"""To check and draw thousands of battles; a fraction of it is enough, but a test machine may be busy."""
 
 pytestmark = [pytest.mark.anyio, pytest.mark.browser]
 
@@ -58,10 +68,10 @@ async def page(browser: Browser, address: str) -> AsyncIterator[Page]:
     await context.close()
 
 
-def broken(tmp_path: Path) -> Path:
+def broken(tmp_path: Path, game: Path = GAME) -> Path:
     """The game with its seventeenth event said to be the eighteenth."""
     path = tmp_path / "broken.jsonl"
-    path.write_text(GAME.read_text().replace('"version":17,', '"version":18,'))
+    path.write_text(game.read_text().replace('"version":17,', '"version":18,'))
     return path
 
 
@@ -75,6 +85,57 @@ async def test_a_fair_game_is_said_to_be_one(page: Page) -> None:
     assert await opened.count() == await battles.count() >= 7
     for title in ("The hands as they were dealt", "What this does not prove"):
         await expect(page.get_by_role("heading", name=title)).to_be_visible()
+
+
+async def test_a_fair_war_is_told_battle_by_battle_a_page_at_a_time(page: Page) -> None:
+    await page.get_by_label("Choose a saved game").set_input_files(WAR)
+    await expect(page.get_by_role("heading", name="Every check passed")).to_be_focused()
+    await expect(page.get_by_text("Classic War, 3 face down in a war, full length, open deal 12")).to_be_visible()
+    battles = page.get_by_role("row").filter(has=page.get_by_role("rowheader", name="Battle"))
+    await expect(battles).to_have_count(50)
+    fifth = battles.nth(4)
+    for words in ("Battle 5", "9♥", "3\u00a0down", "5♠", "9♣", "2♣", "The player, 10\u00a0cards", "29\u00a0:\u00a023"):
+        await expect(fifth).to_contain_text(words)
+    pages = page.get_by_role("navigation", name="Pages of battles")
+    later = pages.get_by_role("button", name="Later battles")
+    await later.focus()
+    await later.press("Enter")
+    await expect(battles.first).to_contain_text("Battle 51")
+    await expect(pages.get_by_role("status")).to_have_text("Battles 51 to 100 of 146")
+    await later.press("Enter")
+    await expect(battles).to_have_count(46)
+    await expect(later).to_be_focused()
+    await expect(later).to_have_attribute("aria-disabled", "true")
+    await later.press("Enter")
+    await expect(battles.first).to_contain_text("Battle 101")
+    await pages.get_by_label("Go to").select_option("1 to 50")
+    await expect(battles.first).to_contain_text("Battle 1")
+    await page.get_by_text("The piles as they were dealt").click()
+    await expect(page.locator(".sc-hand").first.get_by_role("listitem")).to_have_count(26)
+    await expect(page.get_by_text("Entropy of seat")).to_have_count(0)
+
+
+async def test_a_war_of_thousands_of_battles_is_a_small_page_at_once(page: Page) -> None:
+    war = war_game(CLASSIC, seed=13537, down=1, length="full").turn_out()
+    show = """async (text) => {
+        const { show } = await import(new URL("view.js", location.href));
+        const before = performance.now();
+        show(document.getElementById("result"), text);
+        document.body.getBoundingClientRect();
+        return [performance.now() - before, document.querySelectorAll("*").length];
+    }"""
+    took_ms, nodes = await page.evaluate(show, saved.save(war.game, war.events))
+    await expect(page.get_by_text("2893 battles, with 232 wars")).to_be_visible()
+    assert nodes < nodes_max
+    assert took_ms < show_ms_max
+
+
+async def test_a_fault_in_a_long_war_is_on_the_page_that_opens(page: Page, tmp_path: Path) -> None:
+    path = tmp_path / "late.jsonl"
+    path.write_text(WAR.read_text().replace('"version":300,', '"version":301,'))
+    await page.get_by_label("Choose a saved game").set_input_files(path)
+    await expect(page.get_by_role("heading", name="This game does not check out: event 300")).to_be_focused()
+    await expect(page.get_by_role("status").filter(has_text="Battles")).to_contain_text("Battles 51 to")
 
 
 async def test_the_event_that_fails_is_named(page: Page, tmp_path: Path) -> None:
@@ -122,12 +183,13 @@ async def test_the_hash_this_browser_holds_is_compared(page: Page, held: str, he
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("fair", [True, False])
+@pytest.mark.parametrize("game", [GAME, WAR], ids=lambda game: game.stem)
 async def test_nothing_is_out_of_reach(
-    page: Page, tmp_path: Path, fair: bool, scheme: Literal["light", "dark"]
+    page: Page, tmp_path: Path, game: Path, fair: bool, scheme: Literal["light", "dark"]
 ) -> None:
     """No rule of WCAG that axe knows is broken, and nothing needs scrolling sideways, with every detail open."""
     await page.emulate_media(color_scheme=scheme)
-    await page.get_by_label("Choose a saved game").set_input_files(GAME if fair else broken(tmp_path))
+    await page.get_by_label("Choose a saved game").set_input_files(game if fair else broken(tmp_path, game))
     await expect(page.get_by_role("heading", level=2)).to_be_focused()
     await page.evaluate("for (const each of document.querySelectorAll('details')) each.open = true")
     axe = (checkout() / "node_modules" / "axe-core" / "axe.min.js").read_text(encoding="utf-8")

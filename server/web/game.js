@@ -44,18 +44,18 @@ export class Game {
    * @param {import("./socket.js").Socket} with_.socket
    * @param {string} with_.id hex
    * @param {() => Uint8Array} with_.secret
-   * @param {(rules: string) => import("./gamelog.js").Fields} with_.fieldsOf
+   * @param {(rules: string) => import("./gamelog.js").Told} with_.toldOf
    * @param {() => void} with_.changed
-   * @param {(facts: readonly Fact[], from: number) => void} with_.news facts from that index on came live
+   * @param {(facts: readonly Fact[], from: number) => void} with_.news facts above that version came live
    * @param {(reason: string) => void} with_.refused
    */
-  constructor({ socket, id, secret, fieldsOf, changed, news, refused }) {
+  constructor({ socket, id, secret, toldOf, changed, news, refused }) {
     this.socket = socket;
     this.id = id;
     this.secret = secret;
     this.on = { changed, news, refused };
     this.topic = `game/${id}`;
-    this.log = new GameLog(id, fieldsOf);
+    this.log = new GameLog(id, toldOf);
     /** What every telling from now on must pass through. @type {Head | null} */
     this.held = null;
     this.pending = tab.read(`pending.${id}`);
@@ -66,6 +66,7 @@ export class Game {
       after: () => {
         // Whatever any tab had chained before we ask, the answer must hold. (Not what one chains while it travels.)
         this.held = later(this.held, heldHead(this.id));
+        this.log.expect(this.held);
         return this.log.head.version ? [this.log.head.version, this.log.head.hash] : null;
       },
       take: (message) => this.#take(message),
@@ -181,6 +182,7 @@ export class Game {
   #startOver() {
     this.held = later(this.held, this.log.head);
     this.log = this.log.empty();
+    this.log.expect(this.held);
     this.liveFrom = Infinity;
     this.newsFrom = Infinity;
   }
@@ -190,7 +192,7 @@ export class Game {
     const before = this.log.head.version;
     if (!this.log.take(events, version, hash8)) return this.#mend();
     this.#mends = 0;
-    if (this.held && !this.log.passes(this.held)) this.forked = true;
+    if (this.log.strayed) this.forked = true;
     if (!table) return;
     this.table = table;
     if (this.held && version < this.held.version && this.liveFrom === Infinity) this.forked = true;
@@ -223,23 +225,24 @@ export class Game {
 
   /** The seat that the chained log gives us, whatever the server's view says. @returns {number | null} */
   get #ownSeat() {
-    const seated = this.log.facts.find((fact) => fact.type === "Seated" && fact.player.length > 0 && hex(fact.player) === this.socket.player);
+    const seated = this.log.opening.find((fact) => fact.type === "Seated" && fact.player.length > 0 && hex(fact.player) === this.socket.player);
     return seated ? seated.seat : null;
   }
 
   /** Nobody but us may bring our chance: who knows the server's secret could try until the deal suits him. */
   #checkEntropy() {
     const seat = this.#ownSeat;
-    const mixed = this.log.facts.find((fact) => fact.type === "Mixed" && fact.seat === seat);
-    if (mixed) this.foreign = !same(mixed.entropy, clientEntropy(this.secret(), this.log.facts[0].hash));
+    const mixed = this.log.opening.find((fact) => fact.type === "Mixed" && fact.seat === seat);
+    if (mixed) this.foreign = !same(mixed.entropy, clientEntropy(this.secret(), this.log.opening[0].hash));
   }
 
   /** Our own chance goes into the deal as soon as the opening, with the server's promise, stands in the log. */
   async #mix() {
-    const opened = this.log.facts[0];
+    const opened = this.log.opening[0];
     const seat = this.#ownSeat;
-    if (this.#mixing || this.forked || seat === null || opened.type !== "Opened" || this.over) return;
-    if (this.log.facts.some((fact) => fact.type === "Mixed" && fact.seat === seat)) return;
+    // An open deal is dealt with its opening and takes no chance of ours.
+    if (this.#mixing || this.forked || seat === null || opened.type !== "Opened" || this.table.position || this.over) return;
+    if (this.log.opening.some((fact) => fact.type === "Mixed" && fact.seat === seat)) return;
     if (!promisedOn(this.id, hex(opened.hash))) {
       // This game was opened before under another promise: mixing again would let the server choose between two deals.
       this.forked = true;
@@ -280,10 +283,10 @@ export function heldHead(game) {
   return held ? { version: held[1], hash: fromHex(held[2]) } : null;
 }
 
-/** Never in place of a head that this log doesn't pass through: that one is the evidence. @param {string} game @param {GameLog} log */
+/** Only of a log that passed through all it was expected to: a head that it strayed from is the evidence. @param {string} game @param {GameLog} log */
 function keepHead(game, log) {
   const held = heldHead(game);
-  if (held && (held.version >= log.head.version || !log.passes(held))) return;
+  if (held && held.version >= log.head.version) return;
   const others = heads().filter(([id]) => id !== game);
   browser.write("heads", [...others, [game, log.head.version, hex(log.head.hash)]].slice(-headsMax));
 }

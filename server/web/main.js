@@ -1,15 +1,17 @@
 // The page: builds the parts, shows the page that the address names, and draws it when something changed.
 import { render } from "./vendor/lit/lit-html.js";
 import { confirmed } from "./dialog.js";
-import { games } from "./games.js";
+import { games, shelves } from "./games.js";
 import { Declined } from "./http.js";
 import { HomePage } from "./page_home.js";
 import { FairPage, ReviewPage, TablePage } from "./page_game.js";
-import { home, read } from "./route.js";
+import { openFresh } from "./opening.js";
+import { inWords } from "./reasons.js";
+import { home, how, query, read, toHow } from "./route.js";
 import { begin, recover, recoveryCode, whoever } from "./session.js";
 import { Socket } from "./socket.js";
 import { say } from "./spoken.js";
-import { colophon, masthead, notices, sentence, sheet } from "./views/frame.js";
+import { chapters, colophon, masthead, notices, sentence, sheet } from "./views/frame.js";
 
 /**
  * @typedef {object} Page
@@ -19,6 +21,7 @@ import { colophon, masthead, notices, sentence, sheet } from "./views/frame.js";
  * @property {() => unknown} draw
  * @property {() => void} [drawn] after each drawing
  * @property {() => import("./views/frame.js").Notice[]} [notices]
+ * @property {(event: KeyboardEvent) => boolean} [key] pressed where no control has the focus: whether it meant something
  * @property {() => HTMLElement | null} [fallback] for a focus whose element is gone
  *
  * @typedef {object} App
@@ -72,6 +75,8 @@ class Statecraft {
   turn() {
     this.told = [];
     this.go();
+    // What else the address says is about one game; its table puts it in again.
+    if (this.route?.page !== "game") query("");
     scrollTo(0, 0);
     this.#headed = true;
   }
@@ -110,9 +115,15 @@ function pageOf(app, route) {
     case "game": return new TablePage(app, route.game);
     case "review": return new ReviewPage(app, route.game);
     case "fair": return new FairPage(app, route.game);
-    case "how": return plain("How to play", games[0].how());
+    case "how": return explained(route.shelf);
     case "unknown": return plain("Nothing is filed here", sentence("This address names no page.", home, "Back to the desks"));
   }
+}
+
+/** @param {string | null} id of a shelf @returns {Page} */
+function explained(id) {
+  const shelf = shelves.find((each) => each.id === id) ?? shelves[0];
+  return plain("How to play", [chapters(shelves.map((each) => ({ name: each.name, href: each === shelves[0] ? how : toHow(each.id), here: each === shelf }))), shelf.how()]);
 }
 
 /** @param {string} heading @param {unknown} content @returns {Page} */
@@ -166,6 +177,28 @@ async function session(trouble) {
   }
 }
 
+/** A control that has the focus has the keys. */
+const controls = "a, button, input, select, textarea, summary, dialog, [role=radio]";
+
+/** @param {Statecraft} app @param {KeyboardEvent} event */
+function pressed(app, event) {
+  if (event.defaultPrevented || event.repeat || event.altKey || event.ctrlKey || event.metaKey || event.isComposing) return;
+  if (/** @type {Element} */ (event.target).closest(controls) || document.querySelector("dialog[open]")) return;
+  if (app.page?.key?.(event)) event.preventDefault();
+}
+
+/** An address may ask for a game of its own, such as ?seed=12; with a game in it already, it asks for that one. @param {Statecraft} app */
+async function asked(app) {
+  if (app.route?.page !== "home" || !location.search) return;
+  for (const game of games) {
+    const wish = game.asked?.(new URLSearchParams(location.search));
+    if (!wish) continue;
+    const refusal = "refusal" in wish ? wish.refusal : await openFresh(app.socket, game, game.modes[0].mode, wish.settings);
+    if (refusal) app.told = [{ grave: true, text: `${game.name} can’t be opened as the address asks. ${game.reasons?.[refusal] ?? inWords(refusal)}` }];
+    app.changed();
+  }
+}
+
 async function start() {
   element("main").replaceChildren();
   render(colophon, element("colophon"));
@@ -188,7 +221,9 @@ async function start() {
     if (recoveryCode(location.hash)) location.reload();
     else app.turn();
   });
+  document.addEventListener("keydown", (event) => pressed(app, event));
   app.go();
+  await asked(app);
 }
 
 void start();

@@ -2,11 +2,12 @@
 import { html } from "./vendor/lit/lit-html.js";
 import { confirmed } from "./dialog.js";
 import { Game, heldHead } from "./game.js";
-import { gameOf } from "./games.js";
+import { keepAll } from "./gamelog.js";
+import { gameOf, shelfOf } from "./games.js";
 import { Declined, get, getText } from "./http.js";
-import { openGame } from "./page_home.js";
+import { openFresh, openGame } from "./opening.js";
 import { inWords } from "./reasons.js";
-import { home, toExport, toFair, toGame, toReview } from "./route.js";
+import { home, query, toExport, toFair, toGame, toHow, toReview } from "./route.js";
 import { secret } from "./session.js";
 import { fromHex, hex } from "./verify/hash.js";
 import { clientEntropy } from "./verify/promises.js";
@@ -24,14 +25,16 @@ class Followed {
   constructor(app, id) {
     this.app = app;
     this.id = id;
+    /** Whether another game is being opened in place of this one. */
+    this.leaving = false;
     this.game = new Game({
       socket: app.socket,
       id,
       secret,
-      fieldsOf: (rules) => gameOf(rules)?.facts ?? {},
-      changed: () => app.changed(),
+      toldOf: (rules) => gameOf(rules) ?? { facts: {}, keep: keepAll },
+      changed: () => this.changed(),
       news: (facts, from) => this.news(facts, from),
-      refused: (reason) => app.say(inWords(reason)),
+      refused: (reason) => app.say(this.view?.reasons?.[reason] ?? inWords(reason)),
     });
   }
 
@@ -43,6 +46,10 @@ class Followed {
     this.game.end();
   }
 
+  changed() {
+    this.app.changed();
+  }
+
   get view() {
     return gameOf(this.game.table?.opened?.rules);
   }
@@ -51,7 +58,7 @@ class Followed {
   get seen() {
     const { id, table, facts, seat, hand, settled, chosen, pending, refusal, newsFrom } = this.game;
     if (!table?.opened || !table.seats[1]) return null;
-    return { id, table, facts, seat, hand, settled, chosen, pending, refusal, newsFrom, roomy: roomy.matches };
+    return { id, table, facts, seat, hand, settled, chosen, pending, refusal, newsFrom, roomy: roomy.matches, leaving: this.leaving };
   }
 
   /** @param {readonly import("./gamelog.js").Fact[]} facts @param {number} from */
@@ -68,6 +75,17 @@ class Followed {
       return sheet("Another game", sentence(`This page doesn’t know the rules “${table.opened.rules}”. Load it again: a newer one may.`, home, "Back to the desks"));
     }
     return sheet("The table", html`<p class="lead">Opening the game …</p>`);
+  }
+
+  /** @param {typeof openGame} way @param {import("./games.js").Settings} [settings] */
+  async open(way, settings) {
+    const { view, game } = this;
+    if (!view || this.leaving) return;
+    this.leaving = true;
+    this.changed();
+    game.refusal = await way(this.app.socket, view, game.table.opened.mode, settings);
+    this.leaving = false;
+    this.changed();
   }
 
   /** @returns {import("./views/frame.js").Notice[]} */
@@ -88,17 +106,54 @@ class Followed {
 export class TablePage extends Followed {
   /** Whether something was revealed since the last drawing. */
   #revealed = false;
+  /** What goes on at this table beside its log, if its game needs that. @type {import("./games.js").Sitting | null} */
+  #sitting = null;
+  #ended = false;
+
+  end() {
+    this.#ended = true;
+    this.#sitting?.end();
+    super.end();
+  }
+
+  changed() {
+    super.changed();
+    this.sitting?.moved();
+  }
+
+  get sitting() {
+    if (this.#sitting || this.#ended) return this.#sitting;
+    this.#sitting = this.view?.sit?.({
+      seen: () => this.seen,
+      ask: (command) => this.game.ask(command),
+      again: () => void this.open(openGame),
+      fresh: (settings) => void this.open(openFresh, settings),
+      say: (line) => this.app.say(line),
+      changed: () => this.changed(),
+    }) ?? null;
+    return this.#sitting;
+  }
 
   /** @param {readonly import("./gamelog.js").Fact[]} facts @param {number} from */
   news(facts, from) {
-    super.news(facts, from);
+    const { seen, view } = this;
+    if (seen && view) for (const line of (this.sitting ?? view).news(facts, from, seen)) this.app.say(line);
     this.#revealed = true;
+  }
+
+  /** @param {KeyboardEvent} event pressed where no control has the focus @returns {boolean} whether it meant something */
+  key(event) {
+    return Boolean(this.seen && this.sitting?.key(event));
   }
 
   /** On a small screen the hand may have pushed the scene away. */
   drawn() {
+    const { seen, view } = this;
     if (this.#revealed) document.getElementById("scene")?.scrollIntoView({ block: "nearest" });
     this.#revealed = false;
+    if (!seen || !view) return;
+    query(view.query?.(seen.table) ?? "");
+    this.sitting?.drawn();
   }
 
   title() {
@@ -111,11 +166,11 @@ export class TablePage extends Followed {
     if (!seen || !view) return this.instead();
     return view.draw(seen, {
       choose: (card) => this.game.choose(card),
-      play: (card) => this.game.ask(view.play(seen.table, card)),
+      play: (card) => view.play && this.game.ask(view.play(seen.table, card)),
       resign: () => void this.resign(),
-      again: () => void this.again(),
-      links: { home, review: toReview(this.id), fair: toFair(this.id), file: toExport(this.id) },
-    });
+      again: () => void this.open(openGame),
+      links: { home, review: toReview(this.id), fair: toFair(this.id), file: toExport(this.id), how: toHow(shelfOf(view).id) },
+    }, this.sitting);
   }
 
   async resign() {
@@ -126,12 +181,6 @@ export class TablePage extends Followed {
       yes: "Resign",
     });
     if (yes) this.game.ask({ do: "Resign" });
-  }
-
-  async again() {
-    const { rules, mode } = this.game.table.opened;
-    this.game.refusal = await openGame(this.app.socket, rules, mode);
-    this.app.changed();
   }
 
   /** Where the focus goes if what had it is gone: the end when there is one, else the hand. */
@@ -169,7 +218,8 @@ export class ReviewPage extends Followed {
     const { seen, view, told, why } = this;
     if (why) return sheet("Review", sentence(why), this.back());
     if (!seen || !view || !told) return this.game.missing ? this.instead() : sheet("Review", html`<p class="lead">Working it out …</p>`, this.back());
-    return sheet("Review", view.review(told, seen), this.back());
+    const content = view.review?.(told, seen) ?? sentence("There was nothing to choose in this game, so there is nothing to review.");
+    return sheet("Review", content, this.back());
   }
 }
 

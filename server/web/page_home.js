@@ -1,30 +1,33 @@
-// The first page's doings: meeting rivals, opening games, the record, the recovery link.
-import { games } from "./games.js";
+// The first page's doings: meeting rivals, opening games, the records, the recovery link. Which games there are is told by games.js.
+import { confirmed } from "./dialog.js";
+import { games, shelves } from "./games.js";
 import { get } from "./http.js";
-import { toGame } from "./route.js";
+import { openFresh, openGame } from "./opening.js";
 import { recoveryLink } from "./session.js";
 import { newId } from "./socket.js";
-import { confirmed } from "./dialog.js";
 import { draw } from "./views/home.js";
 
-/** @typedef {import("./views/home.js").Desk} Desk */
+/** @typedef {import("./games.js").GameView} GameView */
 /** @typedef {import("./main.js").Page} Page */
 /** @typedef {import("./main.js").App} App */
+/** @typedef {{game: string, rival: string, live: boolean}} Met */
+/** @typedef {{met: Met | null, busy: boolean, refusal: string | null}} Desk where one mode of a game is played */
+
+/** @type {Desk} */
+const empty = { met: null, busy: false, refusal: null };
 
 /** @implements {Page} */
 export class HomePage {
-  game = games[0];
-  /** @type {Map<string, Desk>} */
-  desks = new Map();
-  /** @type {readonly import("./views/home.js").Row[] | null} */
-  record = null;
+  /** @type {Map<string, Desk>} by rules and mode */
+  #desks = new Map();
+  /** @type {Map<string, any>} what the server told, by path */
+  #records = new Map();
   /** @type {import("./views/home.js").Recovery} */
   recovery = { kind: "closed" };
 
   /** @param {App} app */
   constructor(app) {
     this.app = app;
-    for (const { mode } of this.game.modes) this.desks.set(mode, { met: null, busy: false, refusal: null });
   }
 
   begin() {
@@ -39,57 +42,54 @@ export class HomePage {
 
   /** What another tab may have changed meanwhile. */
   refresh() {
-    for (const { mode } of this.game.modes) if (!this.desks.get(mode)?.busy) this.meet(mode);
-    this.look();
+    for (const game of games) for (const { mode } of game.modes) if (!this.desk(game, mode).busy) void this.meet(game, mode);
+    for (const { record } of shelves) void this.look(record.path);
   }
 
-  async look() {
+  /** @param {string} path */
+  async look(path) {
     try {
-      this.record = (await get("/api/me/rivals")).rivals;
+      this.#records.set(path, await get(path));
     } catch {
       // Trouble is shown by the socket; the record comes with the next visit.
     }
     this.app.changed();
   }
 
-  /** @param {string} mode @param {Partial<Desk>} news */
-  set(mode, news) {
-    const desk = this.desks.get(mode) ?? { met: null, busy: false, refusal: null };
-    this.desks.set(mode, { ...desk, ...news });
+  /** @param {string} path @returns {any} null until it came */
+  record(path) {
+    return this.#records.get(path) ?? null;
+  }
+
+  /** @param {GameView} game @param {string} mode @returns {Desk} */
+  desk({ rules }, mode) {
+    return this.#desks.get(`${rules} ${mode}`) ?? empty;
+  }
+
+  /** @param {GameView} game @param {string} mode @param {Partial<Desk>} news */
+  set(game, mode, news) {
+    this.#desks.set(`${game.rules} ${mode}`, { ...this.desk(game, mode), ...news });
     this.app.changed();
   }
 
-  /** @param {string} mode */
-  async meet(mode) {
-    const answer = await this.app.socket.ask({ type: "meet", id: newId(), rules: this.game.rules, mode });
-    if (answer.type === "met") {
-      const { game, rival, live } = answer;
-      this.set(mode, { met: { game, rival, live } });
-    } else this.set(mode, { refusal: answer.reason });
+  /** @param {GameView} game @param {string} mode */
+  async meet(game, mode) {
+    const answer = await this.app.socket.ask({ type: "meet", id: newId(), rules: game.rules, mode });
+    if (answer.type === "met") this.set(game, mode, { met: { game: answer.game, rival: answer.rival, live: answer.live } });
+    else this.set(game, mode, { refusal: answer.reason });
   }
 
-  /** @param {string} mode */
-  async play(mode) {
-    this.set(mode, { busy: true, refusal: null });
-    const refusal = await openGame(this.app.socket, this.game.rules, mode);
-    this.set(mode, { busy: false, refusal });
+  /** @param {GameView} game @param {string} mode @param {typeof openGame} open */
+  async play(game, mode, open) {
+    if (this.desk(game, mode).busy) return;
+    this.set(game, mode, { busy: true, refusal: null });
+    const refusal = await open(this.app.socket, game, mode);
+    this.set(game, mode, { busy: false, refusal });
   }
 
-  /** @param {string} mode */
-  async startOver(mode) {
-    const met = this.desks.get(mode)?.met;
-    if (!met) return;
-    const yes = await confirmed({
-      title: "Start over?",
-      text: "Starting over resigns the game that waits here. If its cards are dealt, that is a loss.",
-      no: "Keep my game",
-      yes: "Resign and start over",
-    });
-    if (!yes) return;
-    this.set(mode, { busy: true, refusal: null });
-    const answer = await this.app.socket.ask({ type: "do", id: newId(), game: met.game, command: { do: "Resign" } });
-    if (answer.type === "done" || answer.reason === "over") return void this.play(mode);
-    this.set(mode, { busy: false, refusal: answer.reason });
+  /** @param {GameView} game @param {string} mode */
+  async startOver(game, mode) {
+    if (game.luck || (await confirmed(startingOver))) await this.play(game, mode, openFresh);
   }
 
   async makeLink() {
@@ -124,29 +124,22 @@ export class HomePage {
   }
 
   title() {
-    return "The Game of 50 States";
+    return "Choose a game";
   }
 
   draw() {
     return draw(this, {
-      play: (mode) => void this.play(mode),
-      startOver: (mode) => void this.startOver(mode),
+      play: (game, mode) => void this.play(game, mode, openGame),
+      startOver: (game, mode) => void this.startOver(game, mode),
       makeLink: () => void this.makeLink(),
       copyLink: () => void this.copyLink(),
     });
   }
 }
 
-/**
- * Opens a game, or the unfinished one there is, and goes to it.
- * @param {import("./socket.js").Socket} socket
- * @param {string} rules
- * @param {string} mode
- * @returns {Promise<string | null>} why not
- */
-export async function openGame(socket, rules, mode) {
-  const answer = await socket.ask({ type: "open", id: newId(), rules, mode, settings: {} });
-  if (answer.type !== "done") return answer.reason;
-  location.hash = toGame(answer.game);
-  return null;
-}
+const startingOver = {
+  title: "Start over?",
+  text: "Starting over resigns the game that waits here. If its cards are dealt, that is a loss.",
+  no: "Keep my game",
+  yes: "Resign and start over",
+};

@@ -70,6 +70,10 @@ export const place = {
   Played: { seat: 4, battle: 5, card: 6 },
   Captured: { seat: 4, battle: 5, card: 6, discarded: 7 },
   RoundEnded: { round: 4 },
+  Readied: { seat: 4, through: 5 },
+  Turned: { battle: 4, cards: 5 },
+  Laid: { battle: 4, counts: 5 },
+  Taken: { battle: 4, seat: 5, count: 6 },
 };
 
 /** The index of the nth event of a type, n from 1; -1 counts from the end. */

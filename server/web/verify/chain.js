@@ -1,6 +1,6 @@
 // The saved file and its hash chain (docs/audit.md, The saved game and Hashes). Every byte of the file counts.
 import { Fault } from "./fault.js";
-import { fromBase64, fromHex, hex, sha256 } from "./hash.js";
+import { fromBase64, fromHex, hex, same, sha256 } from "./hash.js";
 
 /** @typedef {import("./fault.js").Check} Check */
 /** @typedef {import("./fault.js").Tally} Tally */
@@ -58,7 +58,7 @@ export function readSaved(text, tally) {
       const next = readLine(lines[version], version);
       tally.passed(form);
       const due = link(before, next.body);
-      if (hex(due) !== hex(next.hash)) {
+      if (!same(due, next.hash)) {
         throw new Fault(chain, version, "Its bytes and the hash before it do not give its hash.", hex(due), hex(next.hash));
       }
       tally.passed(chain);

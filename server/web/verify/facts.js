@@ -56,6 +56,31 @@ export const settings = {
   fits: (value) => Array.isArray(value) && value.every(isSetting) && rising(value.map((setting) => setting[0])),
 };
 
+/**
+ * Settings of which these must all be there, and others only where they may be.
+ * @param {Readonly<Record<string, Shape>>} always
+ * @param {Readonly<Record<string, Shape>>} [optional]
+ * @returns {Shape}
+ */
+export function settingsOf(always, optional = {}) {
+  const shapes = Object.entries({ ...always, ...optional });
+  const words = shapes.map(([name, { what }]) => `${name}, ${what}${name in always ? "" : ", or none"}`);
+  return {
+    what: words.join("; ") || "no settings",
+    fits: (value) => {
+      const given = new Map(/** @type {[string, Value][]} */ (value));
+      const fitting = shapes.filter(([name, { fits }]) => given.has(name) && fits(/** @type {Value} */ (given.get(name))));
+      return fitting.length === given.size && Object.keys(always).every((name) => given.has(name));
+    },
+  };
+}
+
+/** @param {...(number | string)} values @returns {Shape} */
+export const oneOf = (...values) => ({
+  what: values.join(" or "),
+  fits: (value) => values.some((each) => each === value),
+});
+
 /** @param {Value} value @returns {value is [string, Value]} */
 const isSetting = (value) =>
   Array.isArray(value) && value.length === 2 && text.fits(value[0]) && (text.fits(value[1]) || isInt(value[1]));

@@ -1,17 +1,17 @@
 // The Game of 50 States, `fifty-states/1`: its deal, the house's two policies and every fact from the deal to the result.
 import { cast } from "../art/cast.js";
-import { states } from "../art/states.js";
 import { Stream, purposes } from "./chance.js";
-import { between, bytes, int, seat } from "./facts.js";
+import { between, bytes, int, seat, settingsOf } from "./facts.js";
 import { Fault } from "./fault.js";
+import { told } from "./fifty_states_told.js";
 import { hex } from "./hash.js";
 import { sealOf } from "./promises.js";
 import { strategicTable } from "./strategic.js";
 
 /** @typedef {import("./fault.js").Check} Check */
-/** @typedef {import("./game.js").Battle} Battle */
-/** @typedef {import("./game.js").Outcome} Outcome */
-/** @typedef {import("./game.js").Table} Table */
+/** @typedef {import("./fifty_states_told.js").Battle} Battle */
+/** @typedef {import("./rules.js").Outcome} Outcome */
+/** @typedef {import("./rules.js").Table} Table */
 /** @typedef {import("./log.js").Log} Log */
 
 const cards = 50;
@@ -32,10 +32,12 @@ const unshown = check("cards", "No card was played that was known to be elsewher
 const capturing = check("captures", "Each battle went to the higher card, and the lower one to its winner.");
 const rounds = check("rounds", "Each round ended when a hand was empty, and not before.");
 
-/** @type {import("./game.js").Rules} */
+/** @param {string} policy @returns {import("./rules.js").Mode} */
+const againstHouse = (policy) => ({ people: [person], policy, settings: settingsOf({}) });
+
+/** @type {import("./rules.js").Rules} */
 export const fiftyStates = {
   name: "fifty-states/1",
-  title: "The Game of 50 States",
   facts: {
     Committed: { seat, battle, seal: bytes(32) },
     Revealed: { seat, battle, card, salt: bytes(32) },
@@ -43,12 +45,12 @@ export const fiftyStates = {
     Captured: { seat, battle, card, discarded: card },
     RoundEnded: { round: int },
   },
-  modes: { relaxed: { policy: relaxedPolicy }, strategic: { policy: strategicTable } },
+  modes: { relaxed: againstHouse(relaxedPolicy), strategic: againstHouse(strategicTable) },
   cast: cast.map((steward) => steward.slug),
   counts: [handCards, handCards],
   deal,
   play,
-  cardName: (number) => states[number - 1].name,
+  told,
 };
 
 /**

@@ -1,4 +1,4 @@
-// The life of any game: opening, seats, mixing, dealing, the end. What a game adds of its own is one value, `Rules`.
+// The life of any game: opening, seats, mixing, dealing, the end. What a game adds of its own is one value, `Rules` of rules.js.
 import { rivalOf } from "./chance.js";
 import * as shape from "./facts.js";
 import { equal, worded } from "./facts.js";
@@ -11,50 +11,18 @@ import { entropyHash, noEntropy, secretHash, seedOf, strategyHash } from "./prom
 /** @typedef {import("./facts.js").Facts} Facts */
 /** @typedef {import("./fault.js").Check} Check */
 /** @typedef {import("./fault.js").Tally} Tally */
+/** @typedef {import("./rules.js").Battle} Battle */
+/** @typedef {import("./rules.js").Rules} Rules */
+/** @typedef {import("./rules.js").Settings} Settings */
 
-/**
- * One game, as a verifier knows it.
- * @typedef {object} Rules
- * @property {string} name with the rules' version, as `Opened` has it
- * @property {string} title for people
- * @property {Facts} facts its own, beside those of every game
- * @property {Readonly<Record<string, {policy: string | null}>>} modes the house's whole policy as published; null between people
- * @property {readonly string[]} cast the house's rivals, in the order a draw indexes
- * @property {readonly number[]} counts how many cards each seat is dealt
- * @property {(seed: Uint8Array) => number[][]} deal both hands
- * @property {(log: Log, table: Table) => Outcome} play from the deal to the result, or to where somebody resigned or was late
- * @property {(card: number) => string} cardName
- */
-
-/**
- * What the checks know when the cards are dealt. Without the secret of a finished game, seed and hands are null.
- * @typedef {object} Table
- * @property {Uint8Array} game
- * @property {string} mode
- * @property {Uint8Array | null} seed
- * @property {number[][] | null} hands
- * @property {Battle[]} battles what `play` leaves for the reader of the report
- */
-
-/** @typedef {{winner: number | null, reason: string} | {owing: readonly number[]}} Outcome a result, or who owed an action when the game was ended from outside */
-
-/**
- * @typedef {object} Battle
- * @property {number} battle
- * @property {number} round
- * @property {{seal: string, card: number | null, salt: string | null, opens: boolean}} house seal and salt in hex; null before they are shown
- * @property {number | null} person
- * @property {number | null} winner seat
- */
-
-/** @typedef {{over: boolean, seed: Uint8Array | null, hands: number[][] | null, battles: Battle[], fault: Fault | null}} Walked */
+/** @typedef {{over: boolean, mode: string, settings: Settings, openDeal: boolean, seed: Uint8Array | null, hands: number[][] | null, battles: Battle[], fault: Fault | null}} Walked */
 
 const { bytes, flag, int, listOf, seat, seatOrNobody, settings, text, time } = shape;
 /** @type {Facts} */
 export const lifeFacts = {
   Opened: {
     rules: text, mode: text, settings, counts: flag, witnessed: flag, at_ms: time, key: int,
-    secret_hash: bytes(32), strategy_hash: bytes(32),
+    secret_hash: bytes(0, 32), strategy_hash: bytes(32),
   },
   Seated: { seat, player: bytes(0, 16), rival: text, entropy_hash: bytes(0, 32) },
   Mixed: { seat, entropy: bytes(32) },
@@ -67,13 +35,13 @@ export const lifeFacts = {
 
 /** @param {string} name @param {string} what @returns {Check} */
 const check = (name, what) => ({ name, what });
-const opening = check("opening", "The game was opened under rules and in a mode that are known here; against the house nothing else can be set.");
+const opening = check("opening", "The game was opened under rules, in a mode and with settings that are known here.");
 const promise = check("secret", "The secret shown at the end is the one promised in the first event.");
 const policy = check("policy", "The way the rival plays, promised in the first event, is the published one.");
 const rival = check("rival", "The rival is the one that the secret draws.");
 const seats = check("seats", "Each seat was taken once, in order, by whom it is for.");
 const mixing = check("entropy", "One piece of entropy for each person went into the mix, as promised where it was.");
-const dealing = check("deal", "The cards were dealt when the entropy was mixed, as many as the rules say.");
+const dealing = check("deal", "The cards were dealt as soon as they could be, as many as the rules say.");
 const deadline = check("deadline", "Time was up only after seven days, for the seats that owed an action.");
 const ending = check("result", "The result is the one that follows from all before it.");
 
@@ -97,8 +65,8 @@ export function walk(game, events, rules, tally) {
     if (stop instanceof Fault) fault = stop;
     else if (!(stop instanceof LogEnds)) throw stop;
   }
-  const { over, seed, hands, battles } = life;
-  return { over, seed, hands, battles, fault };
+  const { over, mode, settings, openDeal, seed, hands, battles } = life;
+  return { over, mode, settings, openDeal, seed, hands, battles, fault };
 }
 
 class Life {
@@ -108,6 +76,12 @@ class Life {
     this.log = log;
     this.rules = rules;
     this.over = false;
+    this.mode = "";
+    /** @type {Settings} */
+    this.settings = {};
+    /** Whether the settings fix the deal: there is neither a secret nor entropy then. */
+    this.openDeal = false;
+    this.dealt = false;
     /** @type {Uint8Array | null} */
     this.seed = null;
     /** @type {number[][] | null} */
@@ -125,12 +99,15 @@ class Life {
   /** Every fact from the first to the last. */
   whole() {
     this.open();
-    const dealt = this.seat() && this.mix();
-    const outcome = dealt ? this.play() : { owing: this.unmixed() };
+    const ready = this.seat() && this.mix();
+    const outcome = ready ? this.play() : { owing: this.unmixed() };
     const result = "owing" in outcome ? this.ended(outcome.owing) : outcome;
     this.log.due("Finished", result, ending, "The result is another.");
     this.log.tally.passed(ending);
-    this.unseal();
+    if (!this.openDeal) this.unseal();
+    const after = this.log.peek();
+    if (after) throw new Fault(order, after.version, "The game is over: nothing may follow.", "nothing", after.type);
+    this.over = true;
   }
 
   open() {
@@ -142,14 +119,15 @@ class Life {
       const known = Object.keys(this.rules.modes).join(", ");
       throw new Fault(opening, version, "Its mode is not known here.", known, fields.mode);
     }
-    const { policy: published } = this.rules.modes[fields.mode];
-    if (published === null) {
-      this.people = [0, 1];
-      this.entropies = [null, null];
+    const { people, policy: published, settings } = this.rules.modes[fields.mode];
+    if (!settings.fits(fields.settings)) {
+      throw new Fault(opening, version, "It can’t be played with these settings.", settings.what, worded(fields.settings));
     }
-    if (this.house && fields.settings.length > 0) {
-      throw new Fault(opening, version, "Against the house nothing can be set.", "no settings", worded(fields.settings));
-    }
+    this.mode = fields.mode;
+    this.settings = Object.fromEntries(fields.settings);
+    this.people = people;
+    if (!this.house) this.entropies = [null, null];
+    this.fix();
     this.log.tally.passed(opening);
     const promised = published === null ? new Uint8Array(32) : strategyHash(published);
     if (!same(fields.strategy_hash, promised)) {
@@ -159,12 +137,28 @@ class Life {
     this.secret = this.secretShown();
   }
 
+  /** The hands of an open deal, which promises no secret and counts nowhere. */
+  fix() {
+    const { version, fields } = this.log.events[0];
+    this.hands = this.rules.openDeal?.(this.settings) ?? null;
+    this.openDeal = this.hands !== null;
+    const promised = this.openDeal ? 0 : 32;
+    if (fields.secret_hash.length !== promised) {
+      const expected = this.openDeal ? "empty: the settings fix the deal" : "32 bytes";
+      throw new Fault(opening, version, "Its secret_hash must be another.", expected, worded(fields.secret_hash));
+    }
+    if (this.openDeal && fields.counts) {
+      throw new Fault(opening, version, "An open deal can’t count: whoever chose it could know its result.", "counts false", "counts true");
+    }
+  }
+
   get house() {
     return this.people.length === 1;
   }
 
   /** S, if the log shows it and it is the one that was promised. */
   secretShown() {
+    if (this.openDeal) return null;
     const secret = this.log.first("Unsealed")?.fields.secret ?? null;
     return secret && same(secretHash(this.game, secret), this.opened?.fields.secret_hash) ? secret : null;
   }
@@ -173,9 +167,7 @@ class Life {
   seat() {
     this.seated(0, "");
     if (this.house) {
-      const drawn = this.secret ? rivalOf(this.secret, this.rules.cast) : undefined;
-      this.seated(1, drawn);
-      if (drawn !== undefined) this.log.tally.passed(rival);
+      this.seatHouse();
       return true;
     }
     if (!this.log.turn("Seated")) return false;
@@ -183,7 +175,15 @@ class Life {
     return true;
   }
 
-  /** @param {number} seat @param {string | undefined} name of the rival; empty for a person, undefined if nobody can know it yet */
+  seatHouse() {
+    const { cast } = this.rules;
+    if (cast.length === 0) return this.seated(1, "");
+    const drawn = this.secret ? rivalOf(this.secret, cast) : undefined;
+    this.seated(1, drawn);
+    if (drawn !== undefined) this.log.tally.passed(rival);
+  }
+
+  /** @param {number} seat @param {string | undefined} name of the rival; empty for none, undefined if nobody can know it yet */
   seated(seat, name) {
     const { version, fields } = this.log.take("Seated");
     const person = this.people.includes(seat);
@@ -193,10 +193,11 @@ class Life {
     };
     must(fields.seat === seat, seats, "seat", String(seat));
     must(fields.player.length === (person ? 16 : 0), seats, "player", person ? "16 bytes" : "empty");
-    must(fields.entropy_hash.length === (this.house ? 0 : 32), seats, "entropy_hash", this.house ? "empty" : "32 bytes");
+    const unpromised = this.house || this.openDeal;
+    must(fields.entropy_hash.length === (unpromised ? 0 : 32), seats, "entropy_hash", unpromised ? "empty" : "32 bytes");
     if (person) must(fields.rival === "", seats, "rival", "empty");
     else if (name === undefined) must(this.rules.cast.includes(fields.rival), rival, "rival", "one of the cast");
-    else must(fields.rival === name, rival, "rival", name);
+    else must(fields.rival === name, rival, "rival", name || "empty");
     this.promised[seat] = fields.entropy_hash;
     this.log.tally.passed(seats);
   }
@@ -206,8 +207,9 @@ class Life {
     return this.people.filter((seat) => this.entropies[seat] === null);
   }
 
-  /** Whether everybody's entropy came. */
+  /** Whether everybody's entropy came, where any is needed. */
   mix() {
+    if (this.openDeal) return true;
     while (this.unmixed().length > 0) {
       if (!this.log.turn("Mixed")) return false;
       const mixed = this.log.take("Mixed");
@@ -226,13 +228,21 @@ class Life {
   }
 
   play() {
-    const { game, opened, secret, entropies, battles } = this;
-    if (!opened || !entropies[0] || !entropies[1]) throw new Error("dealt before both have mixed");
-    this.seed = secret ? seedOf(secret, game, [entropies[0], entropies[1]]) : null;
-    this.hands = this.seed ? this.rules.deal(this.seed) : null;
+    const { game, mode, settings, people, battles } = this;
+    if (!this.openDeal) this.deal();
+    const { seed, hands } = this;
     this.log.due("Dealt", { counts: this.rules.counts }, dealing, "Another number of cards was dealt.");
     this.log.tally.passed(dealing);
-    return this.rules.play(this.log, { game, mode: opened.fields.mode, seed: this.seed, hands: this.hands, battles });
+    this.dealt = true;
+    return this.rules.play(this.log, { game, mode, settings, people, seed, hands, battles });
+  }
+
+  /** The seed and the hands, if the secret is out. */
+  deal() {
+    const [one, other] = this.entropies;
+    if (!one || !other) throw new Error("dealt before both have mixed");
+    this.seed = this.secret ? seedOf(this.secret, this.game, [one, other]) : null;
+    this.hands = this.seed && this.rules.deal(this.seed);
   }
 
   /**
@@ -253,7 +263,8 @@ class Life {
       this.log.tally.passed(deadline);
     }
     // Before any entropy stands in the log nobody can have seen a card, so nobody can have lost.
-    if (this.people.length === this.unmixed().length) return { winner: null, reason: "void" };
+    if (!this.dealt && this.people.length === this.unmixed().length) return { winner: null, reason: "void" };
+    if (type === "Resigned" && this.house && this.rules.cast.length === 0) return { winner: null, reason: "left" };
     if (type === "Resigned") return { winner: 1 - fields.seat, reason: "resigned" };
     return owing.length === 1 ? { winner: 1 - owing[0], reason: "time" } : { winner: null, reason: "both_late" };
   }
@@ -266,8 +277,5 @@ class Life {
       throw new Fault(promise, version, "The secret is not the one promised in the first event.", hex(promised), hex(hash));
     }
     this.log.tally.passed(promise);
-    const after = this.log.peek();
-    if (after) throw new Fault(order, after.version, "The game is over: nothing may follow.", "nothing", after.type);
-    this.over = true;
   }
 }

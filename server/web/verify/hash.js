@@ -3,6 +3,7 @@ import { hmac as hmacOf } from "../vendor/noble/hmac.js";
 import { sha256 as sha256Of } from "../vendor/noble/sha2.js";
 
 const utf8Encoder = new TextEncoder();
+const digitPairs = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, "0"));
 const utf8Decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
 /**
@@ -80,13 +81,17 @@ export function fromUtf8(bytes) {
  * @returns {string} two lower-case digits a byte
  */
 export function hex(bytes) {
-  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
+  let digits = "";
+  for (const byte of bytes) digits += digitPairs[byte];
+  return digits;
 }
 
 /** @param {string} digits an even number of hex digits */
 export function fromHex(digits) {
   if (!/^(?:[0-9a-f]{2})*$/.test(digits)) throw new RangeError("not lower-case hex");
-  return Uint8Array.from(digits.match(/../g) ?? [], (pair) => parseInt(pair, 16));
+  const bytes = new Uint8Array(digits.length / 2);
+  for (let at = 0; at < bytes.length; at++) bytes[at] = parseInt(digits.slice(2 * at, 2 * at + 2), 16);
+  return bytes;
 }
 
 /**
@@ -94,7 +99,9 @@ export function fromHex(digits) {
  * @returns {string} RFC 4648 section 4, padded
  */
 export function base64(bytes) {
-  return btoa(Array.from(bytes, (byte) => String.fromCharCode(byte)).join(""));
+  let characters = "";
+  for (const byte of bytes) characters += String.fromCharCode(byte);
+  return btoa(characters);
 }
 
 /**
@@ -103,7 +110,9 @@ export function base64(bytes) {
  */
 export function fromBase64(text) {
   if (!/^[A-Za-z0-9+/]*={0,2}$/.test(text) || text.length % 4 !== 0) return null;
-  const bytes = Uint8Array.from(atob(text), (character) => character.charCodeAt(0));
+  const characters = atob(text);
+  const bytes = new Uint8Array(characters.length);
+  for (let at = 0; at < bytes.length; at++) bytes[at] = characters.charCodeAt(at);
   return base64(bytes) === text ? bytes : null;
 }
 

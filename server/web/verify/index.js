@@ -5,10 +5,11 @@ import { Fault, Tally } from "./fault.js";
 import { fiftyStates } from "./fifty_states.js";
 import { lifeFacts, walk } from "./game.js";
 import { hex } from "./hash.js";
+import { classic, gameweave, playbook } from "./war.js";
 
 /** @typedef {import("./chain.js").Stored} Stored */
 /** @typedef {import("./facts.js").Event} Event */
-/** @typedef {import("./game.js").Rules} Rules */
+/** @typedef {import("./rules.js").Rules} Rules */
 /** @typedef {Readonly<Record<string, Rules>>} Games by name and version */
 
 /** @typedef {{version: number | null, why: string, expected: string, found: string}} Failure version null: the file's first line */
@@ -18,21 +19,24 @@ import { hex } from "./hash.js";
 /**
  * @typedef {object} Report
  * @property {boolean} ok nothing is wrong with what stands there
- * @property {boolean} over the log ends with `Unsealed`, so that everything could be checked
+ * @property {boolean} over the log ends with `Unsealed`, or an open deal's with `Finished`, so that everything could be checked
  * @property {string} rules empty if the file does not get as far as naming them
+ * @property {string} mode empty if the opening isn't in order
+ * @property {import("./rules.js").Settings} settings
+ * @property {boolean} openDeal whether the settings fix the deal, so that there is neither secret nor seed
  * @property {string} game hex; empty if the first line is not that of a saved game
  * @property {number} events how many could be read
  * @property {string} headHash of the last of them, hex
  * @property {Failure | null} failure the first thing that is wrong
  * @property {Checked[]} checks
- * @property {import("./game.js").Battle[]} battles
+ * @property {import("./rules.js").Battle[]} battles
  * @property {Shown[]} facts the events in words, bytes in hex, `at` in milliseconds
- * @property {number[][] | null} deal both hands as dealt, rising; null if they can't be known
+ * @property {number[][] | null} deal what each seat was dealt, in the order its game has for it; null if it can't be known
  * @property {string | null} seed hex
  */
 
 /** Every game there is. A further one is one module and one line here. */
-export const games = tableOf(fiftyStates);
+export const games = tableOf(fiftyStates, playbook, gameweave, classic);
 
 /**
  * @param {...Rules} rules
@@ -59,6 +63,9 @@ export function check(text, known = games) {
     ok: fault === null,
     over: fault === null && walked !== null && walked.over,
     rules: rules?.name ?? "",
+    mode: walked?.mode ?? "",
+    settings: walked?.settings ?? {},
+    openDeal: walked?.openDeal ?? false,
     game: saved.game ? hex(saved.game) : "",
     events: saved.stored.length,
     headHash: head ? hex(head.hash) : "",
@@ -83,10 +90,14 @@ function readEvents(stored, known, tally) {
   const events = [];
   /** @type {Rules | null} */
   let rules = null;
+  let facts = lifeFacts;
   try {
     for (const each of stored) {
-      const next = decode(each, { ...lifeFacts, ...rules?.facts });
-      rules ??= rulesOf(next, known);
+      const next = decode(each, facts);
+      if (!rules) {
+        rules = rulesOf(next, known);
+        facts = { ...lifeFacts, ...rules.facts };
+      }
       tally.passed(event);
       events.push(next);
     }

@@ -3,8 +3,11 @@ import { cast } from "../art/cast.js";
 import { element } from "./element.js";
 import { check, games } from "./index.js";
 import { limits } from "./limits.js";
+import { paged } from "./paged.js";
+import { capital } from "./words.js";
 
-/** @typedef {import("./game.js").Battle} Battle */
+/** @typedef {import("./rules.js").Cell} Cell */
+/** @typedef {import("./rules.js").Row} Row */
 /** @typedef {import("./index.js").Report} Report */
 /** @typedef {import("./index.js").Shown} Shown */
 /**
@@ -17,6 +20,8 @@ import { limits } from "./limits.js";
 /** @typedef {"none" | "own" | "foreign"} Brought whose entropy the player's seat brought */
 
 const shortDigits = 8;
+const pageBattles = 50;
+const pageEvents = 100;
 
 /**
  * Checks a saved game and shows what came of it, in place of what the container held.
@@ -37,7 +42,7 @@ export function show(container, text, options = {}) {
     fault(report),
     checks(report),
     battles(report),
-    hands(report),
+    dealt(report),
     lastHash(report, held, heldHead),
     ownEntropy(brought),
     secrets(report),
@@ -94,21 +99,29 @@ function lede(report) {
     return element("p", {}, `${report.failure.why} ${before}`);
   }
   const parts = [played(report), `Its log has ${report.events} events, and every one of them was checked here, in your browser.`];
-  if (!report.over) parts.push("It isn’t over, or the file stops before its end: what needs the secret can be checked once the secret stands in the log.");
+  if (report.openDeal) parts.push(`It is an open deal: its settings fix every card, so that anybody could know them, and it counts nowhere.`);
+  if (!report.over) parts.push(report.openDeal ? "It isn’t over, or the file stops before its end." : "It isn’t over, or the file stops before its end: what needs the secret can be checked once the secret stands in the log.");
   return element("p", {}, parts.join(" "));
 }
 
+/** How a game of any kind may end, in words as `Told` has them. @type {import("./rules.js").Told["endings"]} */
+const endings = {
+  resigned: { won: "won because the other side resigned" },
+  time: { won: "won on time" },
+  void: { drawn: "It is void: it was left before any card was dealt." },
+};
+
 /** Who played what, and how it ended. @param {Report} report */
 function played(report) {
-  const mode = field(report, "Opened", "mode");
-  const finished = report.facts.find((fact) => fact.type === "Finished");
-  const who = `${games[report.rules].title}, ${mode}, against ${rivalName(report)}.`;
-  if (!finished) return who;
+  const { told } = games[report.rules];
+  const names = seatNames(report);
+  const who = `${told.title(report.mode, report.settings)}, ${againstHouse(report) ? `against ${names[1]}` : "between two players"}.`;
   const reason = field(report, "Finished", "reason");
+  if (reason === null) return who;
   const winner = field(report, "Finished", "winner");
-  const ends = { all_cards: "took every card", resigned: "won because the other side resigned", time: "won on time" };
-  if (winner === "nobody") return `${who} ${reason === "void" ? "It is void: it was left before any card was dealt." : "Nobody won."}`;
-  return `${who} ${seatName(report, Number(winner))} ${ends[/** @type {keyof typeof ends} */ (reason)] ?? "won"}.`;
+  const ending = { ...endings, ...told.endings }[reason] ?? {};
+  if (winner === "nobody") return `${who} ${ending.drawn ?? "Nobody won."}`;
+  return `${who} ${capital(names[Number(winner)])} ${ending.won ?? "won"}.`;
 }
 
 /**
@@ -123,19 +136,15 @@ function field(report, type, name, nth = 0) {
 }
 
 /** @param {Report} report */
-function rivalName(report) {
+function againstHouse(report) {
+  return games[report.rules].modes[report.mode]?.people.length === 1;
+}
+
+/** Who sits there, as within a sentence. @param {Report} report */
+function seatNames(report) {
+  if (!againstHouse(report)) return ["the first player", "the second player"];
   const slug = field(report, "Seated", "rival", 1);
-  return cast.find((steward) => steward.slug === slug)?.name ?? slug ?? "the house";
-}
-
-/** @param {Report} report @param {number} seat */
-function seatName(report, seat) {
-  return seat === 0 ? "The player" : rivalName(report);
-}
-
-/** @param {Report} report @param {number | null} card */
-function cardName(report, card) {
-  return card === null ? "–" : `${games[report.rules].cardName(card)}\u00a0·\u00a0${card}`;
+  return ["the player", cast.find((steward) => steward.slug === slug)?.name ?? "the computer"];
 }
 
 /** @param {string} title @param {...(Node | string | null)} content */
@@ -188,45 +197,49 @@ function times(count) {
 /** @param {Report} report */
 function battles(report) {
   if (report.battles.length === 0) return null;
-  const columns = ["Battle", "Rival’s seal", "Rival’s card", "Salt", "Opening", "Player’s card", "Winner"];
+  const { told } = games[report.rules];
+  const names = seatNames(report).map(capital);
+  const columns = ["Battle", ...told.columns(names)];
   const head = element("thead", { role: "rowgroup" },
     element("tr", { role: "row" }, ...columns.map((name) => element("th", { scope: "col", role: "columnheader" }, name))));
-  const rounds = [...new Set(report.battles.map((each) => each.round))];
-  const bodies = rounds.map((round) => {
-    const title = element("tr", { role: "row", class: "sc-round" },
-      element("th", { scope: "rowgroup", role: "rowheader", colspan: String(columns.length) }, `Round ${round}`));
-    const rows = report.battles.filter((each) => each.round === round).map((each) => battleRow(report, each, columns));
-    return element("tbody", { role: "rowgroup" }, title, ...rows);
-  });
-  return section("Battle by battle",
-    element("p", {}, "The rival’s card lay sealed in the log before the player could choose. Seal, card and salt fit together in one way only."),
-    element("table", { role: "table", "aria-label": "Battle by battle" }, head, ...bodies));
+  const table = element("table", { role: "table", "aria-label": "Battle by battle" });
+  /** @param {number} from @param {number} to */
+  const drawn = (from, to) =>
+    table.replaceChildren(head, ...grouped(report.battles.slice(from, to).map((battle) => told.row(battle, names)), columns));
+  // The battle at fault is the last that was looked at.
+  const at = report.ok ? 0 : report.battles.length - 1;
+  const pages = paged("battles", report.battles.length, pageBattles, at, drawn);
+  return section("Battle by battle", element("p", {}, told.explained(report.battles)), pages, table);
 }
 
-/**
- * @param {Report} report
- * @param {Battle} battle
- * @param {readonly string[]} columns
- */
-function battleRow(report, { battle, house, person, winner }, columns) {
-  const opens = house.card === null ? "not opened" : house.opens ? "opens the seal\u00a0✓" : "does not open the seal\u00a0✗";
-  const cells = [
-    short(house.seal), cardName(report, house.card), house.salt === null ? "–" : short(house.salt), opens,
-    cardName(report, person), winner === null ? "–" : seatName(report, winner),
-  ];
-  return element("tr", { role: "row", class: house.card !== null && !house.opens ? "sc-bad" : "" },
-    element("th", { scope: "row", role: "rowheader" }, `Battle ${battle}`),
-    ...cells.map((cell, at) => element("td", { role: "cell", "data-label": columns[at + 1] }, cell)));
+/** @param {readonly Row[]} rows @param {readonly string[]} columns */
+function grouped(rows, columns) {
+  return [...new Set(rows.map((row) => row.group))].map((group) => {
+    const title = group === null ? null : element("tr", { role: "row", class: "sc-round" },
+      element("th", { scope: "rowgroup", role: "rowheader", colspan: String(columns.length) }, group));
+    const own = rows.filter((row) => row.group === group);
+    return element("tbody", { role: "rowgroup" }, title, ...own.map((row) => battleRow(row, columns)));
+  });
+}
+
+/** @param {Row} row @param {readonly string[]} columns */
+function battleRow({ title, cells, bad }, columns) {
+  return element("tr", { role: "row", class: bad ? "sc-bad" : "" },
+    element("th", { scope: "row", role: "rowheader" }, title),
+    ...cells.map((cell, at) => element("td", { role: "cell", "data-label": columns[at + 1] }, typeof cell === "string" ? cell : short(cell.digits))));
 }
 
 /** @param {Report} report */
-function hands(report) {
-  const { deal } = report;
-  if (!deal) return null;
-  const lists = deal.map((hand, seat) =>
-    element("div", {}, element("h4", {}, seatName(report, seat)),
-      element("ul", { class: "sc-hand", role: "list" }, ...hand.map((card) => element("li", {}, cardName(report, card))))));
-  return section("The hands as they were dealt", element("div", { class: "sc-hands" }, ...lists));
+function dealt(report) {
+  if (!report.deal) return null;
+  const { told } = games[report.rules];
+  const names = seatNames(report).map(capital);
+  const lists = report.deal.map((cards, seat) =>
+    element("div", {}, element("h4", {}, names[seat]),
+      element("ul", { class: "sc-hand", role: "list" }, ...cards.map((card) => element("li", {}, told.cardName(card))))));
+  const both = element("div", { class: "sc-hands" }, ...lists);
+  if (!told.dealtFolded) return section(told.dealt, both);
+  return element("details", { class: "sc-more" }, element("summary", {}, told.dealt), both);
 }
 
 /**
@@ -278,8 +291,11 @@ function secrets(report) {
 /** @param {Report} report */
 function events(report) {
   if (report.facts.length === 0) return null;
-  const items = report.facts.map((fact) => element("li", { class: fact.version === report.failure?.version ? "sc-bad" : "" }, eventDetails(fact)));
-  return element("details", { class: "sc-more" }, element("summary", {}, "Every event of the log"), element("ol", { role: "list" }, ...items));
+  const list = element("ol", { role: "list" });
+  const item = (/** @type {Shown} */ fact) => element("li", { class: fact.version === report.failure?.version ? "sc-bad" : "" }, eventDetails(fact));
+  const at = report.failure ? Math.min(report.failure.version ?? 1, report.facts.length) - 1 : 0;
+  const pages = paged("events", report.facts.length, pageEvents, at, (from, to) => list.replaceChildren(...report.facts.slice(from, to).map(item)));
+  return element("details", { class: "sc-more" }, element("summary", {}, "Every event of the log"), pages, list);
 }
 
 /** @param {Shown} fact */

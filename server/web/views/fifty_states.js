@@ -2,10 +2,12 @@
 import { html, nothing } from "../vendor/lit/lit-html.js";
 import { repeat } from "../vendor/lit/directives/repeat.js";
 import { portrait } from "../art/portraits.js";
+import { keepAll } from "../gamelog.js";
 import { inWords } from "../reasons.js";
 import { back, face, place, spokenCard, stateOf, tag } from "./cards.js";
 import { battles } from "./fifty_states_battles.js";
 import { index } from "./fifty_states_index.js";
+import { difficulties, frontispiece, panel, record } from "./fifty_states_home.js";
 import { review } from "./fifty_states_review.js";
 import { how } from "./fifty_states_how.js";
 import { cards as counted, news, outcome, possessive, reason, result, sentence, steward } from "./fifty_states_words.js";
@@ -15,13 +17,10 @@ import { cards as counted, news, outcome, possessive, reason, result, sentence, 
 /** @typedef {import("../games.js").Acts} Acts */
 
 /** @type {import("../games.js").GameView} */
-export const fiftyStates = {
+const game = {
   rules: "fifty-states/1",
   name: "The Game of 50 States",
-  modes: [
-    { mode: "relaxed", name: "Relaxed", ladder: "bronze", line: "Plays any card it holds, at random, in every round. Good company for a first game." },
-    { mode: "strategic", name: "Strategic", ladder: "silver", line: "From round two on, plays the exact best mix. In the long run nobody gets the better of it." },
-  ],
+  modes: difficulties,
   facts: {
     Committed: ["seat", "battle", "seal"],
     Revealed: ["seat", "battle", "card", "salt"],
@@ -29,13 +28,25 @@ export const fiftyStates = {
     Captured: ["seat", "battle", "card", "discarded"],
     RoundEnded: ["round"],
   },
+  keep: keepAll,
+  luck: false,
   play: (table, card) => ({ do: "Play", battle: table.position.battle, card }),
   news: (facts, from, seen) => news(facts, from, seen.seat, names(seen)),
   title,
   draw,
   review,
+  panel,
+};
+
+/** @type {import("../games.js").Shelf} */
+export const fiftyStates = {
+  id: "50-states",
+  name: "The Game of 50 States",
+  line: "Seven states against seven. The higher number wins the match and leaves; the loser changes sides. Your rival seals its card before you choose.",
+  games: [game],
+  frontispiece,
   how,
-  steward,
+  record: { path: "/api/me/rivals", draw: record },
 };
 
 /** @param {Seen} seen @returns {import("./fifty_states_words.js").Names} */

@@ -19,13 +19,13 @@ export const cards = (count) => (count === 1 ? "1 card" : `${count} cards`);
 /**
  * The sentences for facts that came live, one for each reveal, deal or end.
  * @param {readonly Fact[]} facts all
- * @param {number} from index of the first new one
+ * @param {number} from version above which they are new
  * @param {number | null} seat ours; null: we watch
  * @param {Names} names
  * @returns {string[]}
  */
 export function news(facts, from, seat, names) {
-  const fresh = facts.slice(from);
+  const fresh = facts.filter((fact) => fact.version > from);
   const finished = fresh.find((fact) => fact.type === "Finished");
   const lines = battles(facts)
     .filter((battle) => battle.version > from)

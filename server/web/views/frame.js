@@ -20,7 +20,14 @@ export const notices = (notices) =>
   `);
 
 export const colophon = html`
-  <p>Every game is its own record, sealed card by card. No money, no prizes, no tracking. <a href="/verify/">Check a saved game</a></p>
+  <p>Every game is its own record, card by card. No money, no prizes, no tracking. <a href="/verify/">Check a saved game</a></p>
+`;
+
+/** The parts of a page that has several. @param {readonly {name: string, href: string, here: boolean}[]} parts */
+export const chapters = (parts) => html`
+  <nav class="chapters" aria-label="Games">
+    ${parts.map(({ name, href, here }) => html`<a href=${href} aria-current=${here ? "page" : nothing}>${name}</a>`)}
+  </nav>
 `;
 
 /**

@@ -1,30 +1,22 @@
-// The first page: who sits opposite today, your record against them, and the way to another device.
+// The first page: the games on their shelves, your records, and the way to another device.
 import { html, nothing } from "../vendor/lit/lit-html.js";
-import { inWords } from "../reasons.js";
-import { how } from "../route.js";
-import { face } from "./cards.js";
-import { picture } from "./fifty_states.js";
+import { games, shelves } from "../games.js";
+import { toHow } from "../route.js";
 
 /**
- * @typedef {{game: string, rival: string, live: boolean}} Met
- * @typedef {{met: Met | null, busy: boolean, refusal: string | null}} Desk one difficulty
- * @typedef {{mode: string, rival: string, games: number, wins: number}} Row
  * @typedef {{kind: "closed" | "making"} | {kind: "made", link: string, copied: boolean} | {kind: "failed", why: string}} Recovery
- * @typedef {object} Home
- * @property {import("../games.js").GameView} game
- * @property {ReadonlyMap<string, Desk>} desks by mode
- * @property {readonly Row[] | null} record null until it came
- * @property {Recovery} recovery
+ * @typedef {import("../page_home.js").HomePage} Home
+ * @typedef {import("../games.js").GameView} GameView
  *
  * @typedef {object} HomeActs
- * @property {(mode: string) => void} play
- * @property {(mode: string) => void} startOver
+ * @property {(game: GameView, mode: string) => void} play
+ * @property {(game: GameView, mode: string) => void} startOver
  * @property {() => void} makeLink
  * @property {(event: Event) => void} copyLink
  */
 
-/** The cards of the frontispiece: the first, the last, and three known by their outlines. */
-const frontispiece = [1, 11, 28, 31, 50];
+const numbers = ["No", "One", "Two", "Three", "Four", "Five", "Six", "Seven", "Eight", "Nine"];
+const fanned = 5;
 
 /** @param {Home} home @param {HomeActs} acts */
 export function draw(home, acts) {
@@ -32,91 +24,41 @@ export function draw(home, acts) {
     <div class="home">
       <section class="hero">
         <div class="hero-words">
-          <p class="kicker">A card catalogue of the Union, Nos. 1–50</p>
-          <h1 tabindex="-1">The Game of <span class="nobreak">50 States</span></h1>
-          <p class="lead">Seven states against seven. The higher number wins the match and leaves; the loser changes sides. Your rival seals its card before you choose, and when the game is over you can check every card of it.</p>
-          <p><a class="more" href=${how}>How to play</a></p>
+          <p class="kicker">A catalogue of games for two</p>
+          <h1 tabindex="-1">${numbers[games.length] ?? games.length} games, <span class="nobreak">kept on record</span></h1>
+          <p class="lead">Every game is a file of its own, and every card in it is fixed before anybody can know it. When the game is over you can check all of it, down to the last card.</p>
         </div>
-        <div class="fan" aria-hidden="true">${frontispiece.map((card) => html`<span class="fan-card">${face(card)}</span>`)}</div>
+        <div class="fan" aria-hidden="true">${frontispiece().map((card) => html`<span class="fan-card">${card}</span>`)}</div>
       </section>
-      <section aria-labelledby="desks">
-        <h2 id="desks" class="section">Choose a desk</h2>
-        <div class="drawers">${home.game.modes.map((mode) => drawer(home, mode, acts))}</div>
-      </section>
+      ${shelves.map((shelf) => html`
+        <section aria-labelledby="shelf-${shelf.id}">
+          <div class="section"><h2 id="shelf-${shelf.id}">${shelf.name}</h2><a class="more" href=${toHow(shelf.id)}>How to play<span class="unseen"> ${shelf.name}</span></a></div>
+          <p class="shelf-line">${shelf.line}</p>
+          <div class="drawers">${shelf.games.map((game) => panels(home, game, acts))}</div>
+        </section>
+      `)}
       <div class="shelves">
-        ${record(home)} ${recovery(home.recovery, acts)}
+        <div class="records">${shelves.map(({ record }) => record.draw(home.record(record.path)))}</div>
+        ${recovery(home.recovery, acts)}
       </div>
     </div>
   `;
 }
 
-/** @param {Home} home @param {import("../games.js").Mode} mode @param {HomeActs} acts */
-function drawer({ game, desks }, { mode, name, ladder, line }, acts) {
-  const { met, busy, refusal } = desks.get(mode) ?? { met: null, busy: false, refusal: null };
-  const rival = met && game.steward(met.rival);
-  const play = busy ? "Opening …" : met?.live ? "Continue your game" : "Play";
-  return html`
-    <article class="drawer ${ladder}" aria-labelledby="desk-${mode}">
-      <h3 id="desk-${mode}" class="holder">${name}<span class="ladder ${ladder}">${ladder}</span></h3>
-      <div class="opposite">
-        ${rival ? html`<img class="portrait" src=${picture(rival.slug)} alt="" width="112" height="112" />` : html`<span class="portrait blank"></span>`}
-        <div>
-          <p class="label">${met?.live ? "Waiting for you" : "Across the desk"}</p>
-          <p class="rival-name">${rival ? rival.name : "Somebody is coming …"}</p>
-          <p class="line">${rival?.line ?? ""}</p>
-        </div>
-      </div>
-      <p class="style">${line}</p>
-      ${refusal ? html`<p class="refusal">${inWords(refusal)}</p>` : nothing}
-      <div class="buttons">
-        <button class="button primary" aria-disabled=${met && !busy ? "false" : "true"} @click=${() => met && !busy && acts.play(mode)}>
-          ${play}<span class="unseen"> at the ${name} desk</span>
-        </button>
-        ${met?.live && !busy
-          ? html`<button class="button quiet" @click=${() => acts.startOver(mode)}>Start over<span class="unseen"> at the ${name} desk</span></button>`
-          : nothing}
-      </div>
-    </article>
-  `;
+/** A card of each shelf in turn, the first shelf's outermost. */
+function frontispiece() {
+  const decks = shelves.map((shelf) => shelf.frontispiece());
+  const most = Math.max(...decks.map((deck) => deck.length));
+  return Array.from({ length: most }, (_, at) => decks.flatMap((deck) => deck.slice(at, at + 1))).flat().slice(0, fanned);
 }
 
-/** @param {Home} home */
-function record({ game, record: rows }) {
-  return html`
-    <section class="shelf" aria-labelledby="record">
-      <h2 id="record" class="section">Your rival record</h2>
-      ${rows === null ? html`<p class="empty">Looking it up …</p>` : rows.length === 0 ? html`<p class="empty">Finish a game to start your rival record.</p>` : ""}
-      ${game.modes.map((mode) => ledger(game, mode, (rows ?? []).filter((row) => row.mode === mode.mode)))}
-    </section>
-  `;
+/** @param {Home} home @param {GameView} game @param {HomeActs} acts */
+function panels(home, game, acts) {
+  return game.modes.map((mode) => game.panel(home.desk(game, mode.mode), mode, {
+    play: () => acts.play(game, mode.mode),
+    startOver: () => acts.startOver(game, mode.mode),
+  }));
 }
-
-/** @param {import("../games.js").GameView} game @param {import("../games.js").Mode} mode @param {readonly Row[]} rows */
-function ledger(game, { name, ladder }, rows) {
-  if (!rows.length) return nothing;
-  const sorted = [...rows].sort((a, b) => b.games - a.games || b.wins - a.wins);
-  const total = { games: sum(rows.map((row) => row.games)), wins: sum(rows.map((row) => row.wins)) };
-  return html`
-    <table class="record">
-      <caption>${name}<span class="ladder ${ladder}">${ladder}</span></caption>
-      <thead><tr><th scope="col">Rival</th><th scope="col">Games</th><th scope="col">Wins</th><th scope="col">Win %</th></tr></thead>
-      <tbody>
-        ${sorted.map((row) => html`
-          <tr>
-            <th scope="row"><img class="portrait" src=${picture(row.rival)} alt="" width="32" height="32" loading="lazy" />${game.steward(row.rival).name}</th>
-            <td>${row.games}</td><td>${row.wins}</td><td>${share(row)}</td>
-          </tr>
-        `)}
-      </tbody>
-      ${rows.length > 1 ? html`<tfoot><tr><th scope="row">All</th><td>${total.games}</td><td>${total.wins}</td><td>${share(total)}</td></tr></tfoot>` : nothing}
-    </table>
-  `;
-}
-
-/** @param {readonly number[]} values */
-const sum = (values) => values.reduce((all, value) => all + value, 0);
-/** @param {{games: number, wins: number}} row */
-const share = ({ games, wins }) => `${((100 * wins) / games).toFixed(0)} %`;
 
 /** @param {Recovery} state @param {HomeActs} acts */
 function recovery(state, acts) {
