@@ -209,6 +209,45 @@ async def play_on(page: Page) -> None:
     await expect(ending(page)).to_be_visible()
 
 
+# ---------------------------------------------------------------- at a table of War
+
+
+async def open_war(page: Page, name: str) -> None:
+    """From the first page to a table of War with the cards dealt."""
+    await page.get_by_role("button", name=f"Play of {name}", disabled=False).click()
+    await dealt(page)
+
+
+async def dealt(page: Page) -> None:
+    await expect(deck(page)).to_have_attribute("aria-disabled", "false")
+
+
+def deck(page: Page) -> Locator:
+    return page.get_by_role("button", name="turn the top card")
+
+
+async def turn(page: Page) -> None:
+    """One battle, by the big button."""
+    before = await battles(page)
+    await page.locator(".confirm").click()
+    await turned(page, before + 1)
+
+
+async def battles(page: Page) -> int:
+    return int(await page.locator("#battles").inner_text())
+
+
+async def turned(page: Page, count: int) -> None:
+    """Wait until the page shows that many battles."""
+    await page.wait_for_function(
+        "count => Number(document.getElementById('battles')?.textContent ?? -1) >= count", arg=count, polling=20
+    )
+
+
+async def war_piles(page: Page) -> tuple[int, int]:
+    return int(await page.locator("#mine").inner_text()), int(await page.locator("#theirs").inner_text())
+
+
 async def heard(page: Page) -> list[str]:
     lines: list[str] = await page.evaluate("heard")
     return lines

@@ -114,6 +114,21 @@ for (const [what, [rules, settings, piles, laid, taken, winner, reason]] of Obje
   });
 }
 
+test("the last battle is the last, whatever the piles then hold", () => {
+  const endless = [[10], [22, 39, 40, 48, 33, 3, 2, 9, 36]];
+  const courses = [
+    [playbook, openDeal(14), {}, 500, null],
+    [classic, endless, { down: 3, length: "full" }, 5000, null],
+    [classic, openDeal(20), { down: 1, length: "short" }, 100, 0],
+  ];
+  for (const [rules, hands, settings, battles, winner] of courses) {
+    const course = coursed(rules, hands, settings);
+    assert.deepEqual([course.battles.length, course.reason, course.winner], [battles, "battle_limit", winner]);
+    const [one, other] = course.battles.at(-1).piles;
+    if (rules === classic) assert.equal(winner, one === other ? null : Number(other > one));
+  }
+});
+
 // ---------------------------------------------------------------- golden games
 
 test("there are golden games of every variant", () => {
@@ -318,6 +333,7 @@ const runningTwins = {
   "the wrong number taken": [full, setting("Taken", "count", (count) => count + 2, 4), "captures"],
   "a battle skipped": [woven, dropped("Readied", 3, 3), "turns"],
   "won cards that come back in another order": [short, (events) => setting("Turned", "cards", otherCard, 80)(events), "cards"],
+  "a won card beside one that nobody knows": [short, setting("Turned", "cards", ([one, other]) => [one, other + 1], 31), "cards"],
   "another card in an open deal": [seeded, setting("Turned", "cards", otherCard, 40), "cards"],
 };
 

@@ -158,7 +158,6 @@ class Life {
 
   /** S, if the log shows it and it is the one that was promised. */
   secretShown() {
-    if (this.openDeal) return null;
     const secret = this.log.first("Unsealed")?.fields.secret ?? null;
     return secret && same(secretHash(this.game, secret), this.opened?.fields.secret_hash) ? secret : null;
   }
