@@ -234,7 +234,7 @@ def test_the_policy_in_the_module_is_the_one_in_the_rules() -> None:
 
 def test_the_page_says_what_no_file_can_show_in_the_words_of_the_documentation() -> None:
     documented = (TOP / "docs" / "audit.md").read_text(encoding="utf-8")
-    section = documented.split("## What no file can show\n")[1].split("\n## ")[0]
+    section = documented.split("## What no file can show\n\n")[1].split("\n\n")[0]
     limits = [" ".join(limit.split()) for limit in re.split(r"^- ", section, flags=re.MULTILINE)[1:]]
     program = 'import { limits } from "./server/web/verify/limits.js"; console.log(JSON.stringify(limits));'
     shown = json.loads(node("--input-type=module", "--eval", program).stdout)
