@@ -68,7 +68,8 @@ class Log(Protocol):
         """Store the batch behind `head` and return the new head, once it is as durable as the deployment promises.
 
         Version *and* hash of `head` are compared; `chain.origin(game)` is the head of an empty log. Raises Conflict,
-        NotYet, Unknown. A cancelled call may still be stored."""
+        then NotYet (a deadline of exactly now is past), Unknown. A cancelled call may still be stored, and so may one
+        that was Unknown: nobody is told of it then, whoever needs it reads again."""
 
     async def head(self, game: bytes) -> Head:
         """Of an unknown game: `chain.origin(game)`."""
@@ -85,7 +86,7 @@ class Log(Protocol):
     async def claim(self, player: bytes, ladder: str, game: bytes, instead_of: bytes | None = None) -> bytes:
         """Claim the player's one place in a ladder for a fresh `game`, and return the game that holds it now.
 
-        The place is taken if it is free or held by `instead_of`; else the holder stays."""
+        The place is taken if it is free or held by `instead_of`; else the holder stays. Raises Unknown."""
 
     async def claimed(self, player: bytes, ladder: str) -> bytes | None:
         """The game that holds the player's place in a ladder."""

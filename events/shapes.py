@@ -66,4 +66,6 @@ def is_(value: Any, hint: Any) -> bool:
         if len(args) == 2 and args[1] is Ellipsis:
             return all(is_(each, args[0]) for each in value)
         return len(value) == len(args) and all(map(is_, value, args))
+    if type(value) is int:
+        return hint is int and value >= 0
     return type(value) is (type(None) if hint is None else hint)

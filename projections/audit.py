@@ -16,8 +16,10 @@ NOT_PROVED = (
     "that a player's entropy was chosen by the player, and not for him by a page the operator changed",
     "that a message which isn't here was never sent",
     "that two players are two people",
-    "that this is the history everybody else was shown: compare the last hash with the one your browser held",
+    "until there is a ledger: that this is the history which everybody else was shown. Compare the last hash with the "
+    "one your own browser held while you played: the page shows it, and a saved file carries it",
 )
+"""In the words of docs/audit.md."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,13 +119,20 @@ def _decoded(game_: Saved, findings: Findings) -> list[codec.Event]:
 def _replay(rules: Rules, table: Table, dealer: Dealer, events: list[codec.Event], findings: Findings) -> None:
     """Where a fact was due, the stored one equals it; elsewhere some command of that seat gives it."""
     facts = tuple(event.fact for event in events)
+    causes: set[bytes] = set()
     at = 0
     while at < len(facts):
-        for expected in _next(rules, table, dealer, facts[at:], events[at], at + 1, findings):
+        first = events[at]
+        if first.cause in causes:
+            raise _Failed(at + 1, "its cause stands at an earlier append, so one command was taken twice")
+        causes.add(first.cause)
+        for expected in _next(rules, table, dealer, facts[at:], first, at + 1, findings):
             if at == len(facts):
                 raise _Failed(at, f"after this event {expected} is missing")
             if facts[at] != expected:
                 raise _Failed(at + 1, f"expected {expected}, but {facts[at]} stands here")
+            if (events[at].cause, events[at].at_ms) != (first.cause, first.at_ms):
+                raise _Failed(at + 1, "what was due carries the time and the cause of the command before it")
             table = game.evolve(rules, table, facts[at])
             dealer = game.follow(rules, dealer, facts[at])
             at += 1

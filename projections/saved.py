@@ -70,7 +70,7 @@ def _first(text: bytes, ended: bool) -> bytes:
 
 def _event(version: int, text: bytes) -> Stored:
     match _object(version, text):
-        case {"version": int(number), "hash": str(hash_), "body": str(body)}:
+        case {"version": int(number), "hash": str(hash_), "body": str(body)} if number is not True:
             pass
         case _:
             raise NotSaved(version, "version, hash in hex and body in base64 belong in a line")

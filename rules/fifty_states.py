@@ -372,7 +372,7 @@ def settings(mode: str, given: Mapping[str, int | str]) -> Settings | Refused:
     whole: dict[str, int | str] = {**known, **given}
     if whole.keys() != known.keys():
         return Refused(Reason.UNKNOWN_SETTING)
-    if any(not isinstance(value, int) or not 1 <= value <= 3600 for value in whole.values()):
+    if any(type(value) is not int or not 1 <= value <= 3600 for value in whole.values()):
         return Refused(Reason.UNKNOWN_SETTING)
     return tuple(sorted(whole.items()))
 

@@ -294,6 +294,8 @@ def decide(
         return Refused(Reason.NOT_OPEN)
     if table.finished is not None:
         return Refused(Reason.OVER)
+    if table.house and seat == HOUSE_SEAT:
+        return Refused(Reason.NOT_SEATED)  # The house is asked nothing: what it does is due.
     match command:
         case CallTime():
             owing = owes(rules, table)

@@ -3,9 +3,11 @@
 import asyncio
 import contextlib
 import gc
-from collections.abc import AsyncIterator, Callable
-from dataclasses import dataclass
+from collections.abc import AsyncIterator, Awaitable, Callable
+from functools import partial
+from traceback import format_exception
 
+import structlog
 from starlette.applications import Starlette
 from starlette.middleware import Middleware
 from starlette.routing import Mount, WebSocketRoute
@@ -13,17 +15,20 @@ from starlette.staticfiles import StaticFiles
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from events.database import Database
-from events.log import Log
 from events.sqlite import SCHEMA, SqliteLog
 from server import http, people, records, socket
 from server.audience import Audience
 from server.clock import keep_sweeping, now_ms
 from server.games import Games
 from server.keys import operator_keys
+from server.parts import Parts
 from server.people import People
 from server.records import Records
 from server.settings import ROOT, Settings
 
+log_line = structlog.get_logger()
+
+SCHEMAS = (SCHEMA, people.SCHEMA, records.SCHEMA)
 WEB = ROOT / "server" / "web"
 SECURITY = {
     "content-security-policy": "default-src 'self'; img-src 'self' data:; object-src 'none'; base-uri 'none'; "
@@ -34,20 +39,6 @@ SECURITY = {
     "cross-origin-opener-policy": "same-origin",
     "cache-control": "no-cache",
 }
-
-
-@dataclass(slots=True)
-class Parts:
-    """What the endpoints work with."""
-
-    settings: Settings
-    clock: Callable[[], int]
-    log: Log
-    games: Games
-    audience: Audience
-    people: People
-    records: Records
-    connections: int = 0
 
 
 class Headers:
@@ -70,6 +61,17 @@ class Headers:
         await self._app(scope, receive, sending)
 
 
+async def _for_ever(work: Callable[[], Awaitable[None]]) -> None:
+    """A fault in one round must not silently end all later ones."""
+    while True:
+        try:
+            await work()
+        except Exception as fault:
+            # As plain text: a log with the values of variables in it would tell keys and hands.
+            log_line.error("a fault of ours ended a loop, which begins again", why=format_exception(fault))
+        await asyncio.sleep(1)
+
+
 def application(settings: Settings) -> Starlette:
     """The whole server as one ASGI application. Nothing is opened before its lifespan starts."""
 
@@ -77,14 +79,14 @@ def application(settings: Settings) -> Starlette:
     async def lifespan(app: Starlette) -> AsyncIterator[None]:
         settings.data.mkdir(parents=True, exist_ok=True)
         keys = operator_keys(settings.keys)
-        database = await Database.open(settings.log, (SCHEMA, people.SCHEMA, records.SCHEMA))
+        database = await Database.open(settings.log, SCHEMAS)
         log = SqliteLog(database)
         games = Games(log, keys, now_ms)
         audience = Audience(games, log)
         app.state.parts = Parts(settings, now_ms, log, games, audience, People(database), Records(database, log))
         loops = (
-            asyncio.create_task(keep_sweeping(games, log, settings.sweep_seconds)),
-            asyncio.create_task(audience.heal()),
+            asyncio.create_task(_for_ever(partial(keep_sweeping, games, log, settings.sweep_seconds))),
+            asyncio.create_task(_for_ever(audience.heal)),
         )
         # What was built until here stays: the collector needn't look at it again and again.
         gc.collect()

@@ -120,8 +120,8 @@ class Audience:
 
     # ------------------------------------------------------------ the live tail
 
-    def _published(self, live: Live, before: Head, events: tuple[Stored, ...]) -> None:
-        watched = self._watched.get(live.game)
+    def _published(self, game: bytes, live: Live | None, before: Head, events: tuple[Stored, ...]) -> None:
+        watched = self._watched.get(game)
         if watched is None:
             return
         self._heard(watched)
@@ -130,17 +130,17 @@ class Audience:
         for subscription in watched.subscriptions:
             if subscription.catching_up:
                 subscription.missed = True
-            elif subscription.head == before and live.head == after:
+            elif live is not None and subscription.head == before and live.head == after:
                 codec = subscription.watcher.codec
                 frame = frames.get(codec.name)
                 if frame is None:
-                    frame = frames[codec.name] = wire.events_frame(codec, live.game, events, live.table)
+                    frame = frames[codec.name] = wire.events_frame(codec, game, events, live.table)
                 subscription.watcher.send(frame)
                 subscription.head = after
                 self._send_hand(subscription, live)
             elif subscription.head.version < after.version:
                 subscription.catching_up = True
-                self._start(self._catch_up(subscription))
+                self._start(self._catch_up_behind(subscription))
 
     def _send_hand(self, subscription: Subscription, live: Live) -> None:
         watcher = subscription.watcher
@@ -151,6 +151,13 @@ class Audience:
         watcher.send(watcher.codec.encode(wire.Hand(wire.topic(live.game), live.head.version, seat, cards)))
 
     # ------------------------------------------------------------ the backlog
+
+    async def _catch_up_behind(self, subscription: Subscription) -> None:
+        try:
+            await self._catch_up(subscription)
+        except BaseException:
+            subscription.catching_up = False  # Healing tries again.
+            raise
 
     async def _catch_up(self, subscription: Subscription) -> None:
         """Send what the log holds after the subscription's head, until nothing came meanwhile."""
@@ -209,8 +216,9 @@ class Audience:
                 head = await self._log.head(game)
                 for subscription in tuple(watched.subscriptions):
                     if not subscription.catching_up and subscription.head != head:
+                        self._heard(watched)  # What was missed once may be missed again: look soon.
                         subscription.catching_up = True
-                        self._start(self._catch_up(subscription))
+                        self._start(self._catch_up_behind(subscription))
 
     def _start(self, work: Coroutine[Any, Any, None]) -> None:
         task = asyncio.get_running_loop().create_task(work)

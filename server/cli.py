@@ -1,6 +1,7 @@
 """The command line: `statecraft serve | audit | export | replay`."""
 
 import asyncio
+import sqlite3
 import sys
 import time
 from pathlib import Path
@@ -66,6 +67,8 @@ def serve(
         started = run(given, host or given.host, given.port if port is None else port, open_page)
     except (Busy, Newer, BadKeys, OSError) as error:
         fail(str(error))
+    except sqlite3.DatabaseError as error:
+        fail(f"{given.log}: {error}")
     if not started:
         raise typer.Exit(1)
 

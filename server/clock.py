@@ -23,7 +23,7 @@ async def sweep(games: Games, log: Log) -> int:
         try:
             await games.call_time(deadline)
         except Damaged as error:
-            log_line.error("damaged game", game=deadline.game.hex(), event=error.version, why=error.why)
+            log_line.error("damaged game", game=deadline.game.hex(), version=error.version, why=error.why)
     return len(due)
 
 

@@ -69,8 +69,8 @@ class Held:
     """None: the game isn't opened yet."""
 
 
-Published = Callable[[Live, Head, tuple[Stored, ...]], None]
-"""(the fold after them, head before, events)"""
+Published = Callable[[bytes, Live | None, Head, tuple[Stored, ...]], None]
+"""(game, its fold, head before, events). None, or another head than the last event's: read it from the log."""
 
 
 class Games:
@@ -86,7 +86,7 @@ class Games:
         log.listen(self._appended)
 
     def listen(self, published: Published) -> None:
-        """Be told of every append to a game that somebody has in mind here, after its fold."""
+        """Be told of every append, after the fold of a game that is in mind here."""
         self._published.append(published)
 
     # ------------------------------------------------------------ reading
@@ -110,12 +110,8 @@ class Games:
         if live is None:
             return None
         events = await self._log.read(game_id, live.head.version)
-        return self._caught_up(game_id, events)
-
-    def _caught_up(self, game_id: bytes, events: Sequence[Stored]) -> Live | None:
-        live = self._live.get(game_id)
-        if live is None:
-            return None
+        # Meanwhile another task may have folded it further, or this process may have forgotten it.
+        live = max(live, self._live.get(game_id, live), key=lambda each: each.head.version)
         fresh = [event for event in events if event.version > live.head.version]
         return self._keep(self._advance(live, fresh)) if fresh else live
 
@@ -161,16 +157,14 @@ class Games:
 
     def _appended(self, game_id: bytes, before: Head, events: tuple[Stored, ...]) -> None:
         live = self._live.get(game_id)
-        if live is None:
-            return
-        if live.head == before:
+        if live is not None and live.head == before:
             try:
                 live = self._keep(self._advance(live, events))
             except Damaged as error:
-                log_line.error("damaged game", game=game_id.hex(), event=error.version, why=error.why)
+                log_line.error("damaged game", game=game_id.hex(), version=error.version, why=error.why)
                 return
         for published in self._published:
-            published(live, before, events)
+            published(game_id, live, before, events)
 
     # ------------------------------------------------------------ commands
 
@@ -185,7 +179,7 @@ class Games:
                 return Reason.NOT_SEATED
             return await self._ask(live, seat, command, codec.cause(game_id, seat, player, command_id))
         except Damaged as error:
-            log_line.error("damaged game", game=game_id.hex(), event=error.version, why=error.why)
+            log_line.error("damaged game", game=game_id.hex(), version=error.version, why=error.why)
             return Trouble.DAMAGED
 
     async def rules_of(self, game_id: bytes) -> Rules | Trouble:
@@ -197,9 +191,10 @@ class Games:
         return live.rules if live is not None else Trouble.UNKNOWN_GAME
 
     async def call_time(self, deadline: Deadline) -> None:
-        """Append `TimeUp` to a game whose deadline is past, if it still is."""
+        """Append `TimeUp` to a game whose deadline is past, if it still is. Raises Damaged."""
         live = await self.at(deadline.game)
-        assert live is not None, "a deadline is written with an event"
+        if live is None:
+            raise Damaged(deadline.game, 1, "it has a deadline, but no events")
         cause = codec.cause(deadline.game, codec.SERVER_SEAT, codec.NOBODY, f"time {deadline.at_ms}")
         await self._ask(live, 0, CallTime(), cause, deadline.at_ms)
 
@@ -238,7 +233,19 @@ class Games:
         head_event = await self._log.read(live.game, max(0, live.head.version - 1), 1)
         if live.head.version and (not head_event or head_event[0].hash != live.head.hash):
             self._live.pop(live.game, None)
-        return await self.refreshed(live.game) or replace(live, head=chain.origin(live.game))
+        return await self._whole(live.game) or replace(live, head=chain.origin(live.game))
+
+    async def _whole(self, game_id: bytes) -> Live | None:
+        """`refreshed`, with its last event at the head that the store compares. Raises Damaged."""
+        while True:
+            live = await self.refreshed(game_id)
+            reached = live.head if live is not None else chain.origin(game_id)
+            head = await self._log.head(game_id)
+            if head == reached:
+                return live
+            # Either it has gone on since, or no append will ever fit.
+            if head not in [event.head for event in await self._log.read(game_id, reached.version)]:
+                raise Damaged(game_id, head.version, "the head of its log is no event's")
 
     async def _found(self, game_id: bytes, cause: bytes) -> Head | None:
         made = None
@@ -285,11 +292,11 @@ class Games:
             holder = await self._log.claim(player, ladder, secrets.token_bytes(fairness.GAME_BYTES))
         while True:
             try:
-                live = await self.refreshed(holder)
+                live = await self._whole(holder)
                 if live is None or live.table.finished is None:
                     return Held(holder, live)
             except Damaged as error:
-                log_line.error("damaged game", game=holder.hex(), event=error.version, why=error.why)
+                log_line.error("damaged game", game=holder.hex(), version=error.version, why=error.why)
             fresh = secrets.token_bytes(fairness.GAME_BYTES)
             holder = await self._log.claim(player, ladder, fresh, instead_of=holder)
 

@@ -2,10 +2,10 @@
 
 from collections.abc import Awaitable, Callable, Mapping
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import msgspec
-from starlette.requests import Request
+from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.routing import Route
 
@@ -14,10 +14,8 @@ from projections.review import review
 from rules.fairness import GAME_BYTES
 from server.games import Damaged
 from server.identity import COOKIE, COOKIE_SECONDS, WrongToken, same_origin, session
+from server.parts import Parts
 from server.people import token_of, token_text
-
-if TYPE_CHECKING:
-    from server.app import Parts
 
 BODY_BYTES_MAX = 4096
 
@@ -48,7 +46,8 @@ class Problem(Exception):
 
 def problem(request: Request, error: Exception) -> Response:
     assert isinstance(error, Problem)
-    return JSONResponse({"error": error.code, "what": error.what}, error.status)
+    headers = ANY_ORIGIN if request.method in ("GET", "HEAD") else None
+    return JSONResponse({"error": error.code, "what": error.what}, error.status, headers)
 
 
 def wrong_token(request: Request, error: Exception) -> Response:
@@ -59,7 +58,7 @@ def damaged(request: Request, error: Exception) -> Response:
     return JSONResponse({"error": "damaged", "what": f"The stored game doesn't hash: {error}."}, 500)
 
 
-def _parts(request: Request) -> "Parts":
+def _parts(request: Request) -> Parts:
     parts: Parts = request.app.state.parts
     return parts
 
@@ -71,10 +70,13 @@ async def _body(request: Request, type_: type[Any]) -> Any:
     if (request.headers.get("origin") is not None or COOKIE in request.cookies) and not same_origin(request):
         raise Problem(403, "wrong_origin", "Only a page of this server may ask for this.")
     body = b""
-    async for piece in request.stream():
-        body += piece
-        if len(body) > BODY_BYTES_MAX:
-            raise Problem(413, "too_large", f"At most {BODY_BYTES_MAX} bytes.")
+    try:
+        async for piece in request.stream():
+            body += piece
+            if len(body) > BODY_BYTES_MAX:
+                raise Problem(413, "too_large", f"At most {BODY_BYTES_MAX} bytes.")
+    except ClientDisconnect as error:
+        raise Problem(400, "bad_body", "It ended too early.") from error  # Nobody hears it.
     try:
         return msgspec.json.decode(body or b"{}", type=type_)
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
@@ -119,9 +121,8 @@ async def code(request: Request) -> Response:
     await _body(request, Nothing)
     if (await session(request, _parts(request).people)).player is None:
         raise Problem(403, "no_session", "There is no player here yet.")
-    return JSONResponse(
-        {"token": request.cookies[COOKIE]} if COOKIE in request.cookies else {"token": _bearer(request)}
-    )
+    # As in `session`: where both came, the bearer token is who is asking.
+    return JSONResponse({"token": _bearer(request) if "authorization" in request.headers else request.cookies[COOKIE]})
 
 
 def _bearer(request: Request) -> str:
@@ -143,7 +144,13 @@ async def rivals(request: Request) -> Response:
     if player is None:
         return JSONResponse({"player": None, "rivals": []})
     rows = [
-        {"mode": row.ladder.rpartition("-")[2], "rival": row.rival, "games": row.games, "wins": row.wins}
+        {
+            "ladder": row.ladder,
+            "mode": row.ladder.rpartition("-")[2],
+            "rival": row.rival,
+            "games": row.games,
+            "wins": row.wins,
+        }
         for row in await parts.records.of(player)
     ]
     return JSONResponse({"player": player.hex(), "rivals": rows})

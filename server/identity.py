@@ -26,7 +26,10 @@ class Session:
 def same_origin(connection: HTTPConnection) -> bool:
     """Whether the browser says that a page of this server is asking."""
     origin = connection.headers.get("origin")
-    return origin is not None and urlsplit(origin).netloc == connection.headers.get("host")
+    try:
+        return origin is not None and urlsplit(origin).netloc == connection.headers.get("host")
+    except ValueError:
+        return False  # Such as "http://[": no page has this origin.
 
 
 async def session(connection: HTTPConnection, people: People, reading: bool = False) -> Session:

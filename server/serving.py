@@ -1,5 +1,6 @@
 """A running server process: uvicorn with our settings, and one line that says where it is."""
 
+import asyncio
 import sys
 import webbrowser
 from typing import Any
@@ -7,10 +8,15 @@ from typing import Any
 import uvicorn
 from rich.console import Console
 
-from server.app import application
+from events.database import Database
+from server.app import SCHEMAS, application
+from server.bounds import Http, socket_class
+from server.keys import operator_keys
 from server.settings import Settings
 from server.wire import FRAME_BYTES_MAX
 
+THREAD_SWITCH_SECONDS = 0.0005
+"""The writer's thread needs the interpreter for each statement; beside a busy loop it would wait 5 ms every time."""
 PING_SECONDS = 20
 DRAIN_SECONDS = 10
 
@@ -34,15 +40,25 @@ class _Server(uvicorn.Server):
             webbrowser.open(address)
 
 
+async def _try(settings: Settings) -> None:
+    """Whatever stops the application stops here first: uvicorn would tell it as a stack trace."""
+    settings.data.mkdir(parents=True, exist_ok=True)
+    operator_keys(settings.keys)
+    database = await Database.open(settings.log, SCHEMAS)
+    await database.close()
+
+
 def run(settings: Settings, host: str, port: int, open_page: bool) -> bool:
-    """Serve until a signal ends it; False if it couldn't start. Raises Busy, BadKeys, OSError."""
+    """Serve until a signal ends it; False if it couldn't start. Raises Busy, Newer, BadKeys, OSError, DatabaseError."""
+    asyncio.run(_try(settings))
+    sys.setswitchinterval(THREAD_SWITCH_SECONDS)
     config = uvicorn.Config(
         application(settings),
         host=host,
         port=port,
         loop="uvloop",
-        http="httptools",
-        ws="websockets-sansio",
+        http=Http,
+        ws=socket_class(settings.close_seconds),
         ws_max_size=FRAME_BYTES_MAX,
         ws_per_message_deflate=False,
         ws_ping_interval=PING_SECONDS,

@@ -2,18 +2,19 @@
 
 import asyncio
 from collections import deque
-from typing import TYPE_CHECKING
+from traceback import format_exception
 
+import structlog
 from starlette.requests import HTTPConnection
 from starlette.responses import PlainTextResponse
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from server.connection import Connection, TooFast
 from server.identity import WrongToken, session
+from server.parts import Parts
 from server.wire import CODECS, BadFrame, Code, Codec
 
-if TYPE_CHECKING:
-    from server.app import Parts
+log_line = structlog.get_logger()
 
 OUTGOING_BYTES_MAX = 1 << 20
 REASON_BYTES_MAX = 123
@@ -30,7 +31,8 @@ class Outgoing:
         self._bytes = 0
         self._wake = asyncio.Event()
         self._close: tuple[int, str] | None = None
-        self.closed = asyncio.Event()
+        self.reading: asyncio.Task[None] | None = None
+        """Ended when the peer is too slow: nothing that it asks for could be answered any more."""
 
     def send(self, frame: bytes) -> None:
         if self._close is not None:
@@ -38,6 +40,8 @@ class Outgoing:
         if self._bytes + len(frame) > OUTGOING_BYTES_MAX:
             self._frames.clear()
             self.close(Code.TOO_SLOW, "too slow: reconnect and resume from the last version you hold")
+            if self.reading is not None:
+                self.reading.cancel()
             return
         self._frames.append(frame)
         self._bytes += len(frame)
@@ -64,8 +68,6 @@ class Outgoing:
                     return
         except (WebSocketDisconnect, RuntimeError):
             return  # The peer is gone; the receiving side hears of it too.
-        finally:
-            self.closed.set()
 
     async def _write(self, frame: bytes) -> None:
         if self._text:
@@ -100,13 +102,15 @@ async def endpoint(websocket: WebSocket) -> None:
     connection.hello(who.why_not, parts.clock())
     parts.connections += 1
     writing = asyncio.create_task(outgoing.drain())
-    reading = asyncio.create_task(_receive(websocket, connection, outgoing, codec))
+    reading = outgoing.reading = asyncio.create_task(_receive(websocket, connection, outgoing, codec))
     try:
         await asyncio.wait((reading, writing), return_when=asyncio.FIRST_COMPLETED)
     finally:
         connection.leave()
         parts.connections -= 1
-        if reading.done() and not reading.cancelled() and reading.exception() is not None:
+        if reading.done() and not reading.cancelled() and (fault := reading.exception()) is not None:
+            # As plain text: a log with the values of variables in it would tell keys and hands.
+            log_line.error("a fault of ours closed a connection", why=format_exception(fault))
             outgoing.close(1011, "a fault of ours: reconnect and resume")
         reading.cancel()
         await asyncio.wait((writing,), timeout=0 if writing.done() else parts.settings.close_seconds)

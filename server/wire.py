@@ -22,9 +22,9 @@ from rules.game import PLAYER_COMMANDS, Command, Rules, Table
 FRAME_BYTES_MAX: Final = 4096
 """Of one incoming frame; a larger one closes the connection with 1009."""
 
-Id = Annotated[str, Meta(min_length=1, max_length=64, pattern="^[!-~]+$")]
+Id = Annotated[str, Meta(min_length=1, max_length=64, pattern=r"^[!-~]+\Z")]
 """Chosen by the client; answers carry it back. A command sent again with its id happens once."""
-GameId = Annotated[str, Meta(pattern="^[0-9a-f]{32}$")]
+GameId = Annotated[str, Meta(pattern=r"^[0-9a-f]{32}\Z")]
 RulesName = Annotated[str, Meta(max_length=64)]
 Mode = Annotated[str, Meta(max_length=32)]
 Version = Annotated[int, Meta(ge=0, le=2**31)]

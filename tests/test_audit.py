@@ -9,12 +9,25 @@ import pytest
 from events import chain, codec
 from events.codec import Event
 from projections.audit import Findings, audit, audit_file
-from projections.saved import Saved
+from projections.saved import Saved, save
 from rules import fairness
 from rules.fairness import Purpose, Stream
 from rules.fifty_states import Captured, Committed, Play, Revealed, RoundEnded, deal
 from rules.fifty_states import Played as PlayedCard
-from rules.game import OPEN_MS_MAX, CallTime, Card, Dealt, Finished, Mixed, Opened, Resign, Seated, TimeUp, Unsealed
+from rules.game import (
+    OPEN_MS_MAX,
+    CallTime,
+    Card,
+    Dealt,
+    Finished,
+    Mixed,
+    Opened,
+    Resign,
+    Resigned,
+    Seated,
+    TimeUp,
+    Unsealed,
+)
 from tests.conftest import VECTORS
 from tests.positions import KEY, Played, at_random
 
@@ -124,6 +137,27 @@ def a_rival_of_the_operators_choice(events: list[Event]) -> None:
     put(events, at, rival="opal-winterbourne" if events[at].fact.rival != "opal-winterbourne" else "barnaby-quill")
 
 
+def another_cause_within_an_append(events: list[Event]) -> None:
+    at = first(events, Captured)
+    events[at] = replace(events[at], cause=bytes(16))
+
+
+def another_time_within_an_append(events: list[Event]) -> None:
+    at = first(events, Captured)
+    events[at:] = [replace(event, at_ms=event.at_ms + 1) for event in events[at:]]
+
+
+def one_cause_twice(events: list[Event]) -> None:
+    at = first(events, Mixed)
+    events[at : at + 3] = [replace(event, cause=events[0].cause) for event in events[at : at + 3]]
+
+
+def the_house_resigns(events: list[Event]) -> None:
+    at = first(events, Revealed)
+    ending = [Resigned(1), Finished(0, "resigned"), Unsealed(events[-1].fact.secret)]
+    events[at:] = [replace(events[at], fact=fact) for fact in ending]
+
+
 TWINS: list[tuple[str, Twin, type]] = [
     ("another card of the house", another_house_card, Committed),
     ("a salt of the operator's choice", another_salt, Committed),
@@ -146,6 +180,10 @@ TWINS: list[tuple[str, Twin, type]] = [
     ("a rival of the operator's choice", a_rival_of_the_operators_choice, Seated),
     ("time up too early", time_up_too_early, TimeUp),
     ("time falling", time_falls, Committed),
+    ("another cause within an append", another_cause_within_an_append, Captured),
+    ("another time within an append", another_time_within_an_append, Captured),
+    ("one cause twice", one_cause_twice, Mixed),
+    ("the house resigning", the_house_resigns, Resigned),
     ("something after the end", after_the_end, Dealt),
 ]
 
@@ -175,6 +213,13 @@ def test_a_file_that_is_no_saved_game_fails_at_its_first_line(data: bytes) -> No
     failure = audit_file(data).failure
     assert failure is not None
     assert failure.version == 0
+
+
+def test_a_version_that_is_a_truth_value_is_not_written_in_the_one_form() -> None:
+    text = save(PLAYED.game, PLAYED.events).replace('"version":1,', '"version":true,')
+    failure = audit_file(text.encode()).failure
+    assert failure is not None
+    assert failure.version == 1
 
 
 def test_a_file_without_events_fails() -> None:

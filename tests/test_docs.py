@@ -8,6 +8,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
+from projections.audit import NOT_PROVED
 from rules.catalogue import FACTS
 from rules.fifty_states import FIFTY_STATES, Position
 from rules.game import Reason, Table
@@ -100,3 +101,9 @@ def test_every_domain_string_of_the_code_is_documented() -> None:
     assert len(domains) == 12
     for domain in domains:
         assert domain in AUDIT
+
+
+def test_what_no_file_can_show_is_said_in_the_same_words_everywhere() -> None:
+    section = AUDIT[AUDIT.index("## What no file can show") : AUDIT.index("## The saved game")]
+    bullets = [" ".join(bullet.split()).rstrip(";.") for bullet in section.split("\n- ")[1:]]
+    assert bullets == list(NOT_PROVED)

@@ -237,3 +237,14 @@ def test_both_late_between_people_lose_both() -> None:
 def test_a_command_that_is_no_command_of_the_game_is_refused() -> None:
     table, dealer = dealt("relaxed", (YOU, HOUSE))
     assert reason(table, dealer, 0, Mixed(0, bytes(32))) is Reason.UNKNOWN_COMMAND
+
+
+def test_the_house_seat_asks_for_nothing() -> None:
+    played = Played().begin()
+    for command in (Resign(), Mix(bytes(32)), Play(1, played.dealer.hands.current[1][0])):
+        assert reason(played.table, played.dealer, 1, command) is Reason.NOT_SEATED
+
+
+def test_a_setting_that_is_a_truth_value_is_refused() -> None:
+    command = Open("versus", (("commit_seconds", True),), PLAYER, True, False, 1)
+    assert reason(Table(GAME), Dealer(GAME, bytes(32)), 0, command) is Reason.UNKNOWN_SETTING

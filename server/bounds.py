@@ -1,0 +1,149 @@
+"""uvicorn's two protocols with the bounds that they leave open. The only place that knows uvicorn's insides."""
+
+import asyncio
+from typing import Any, ClassVar
+
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
+from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
+from websockets.frames import CloseCode, Frame
+
+from server.wire import Code
+
+HEAD_BYTES_MAX = 64 << 10
+"""Of a request's first line and headers."""
+SMALL_FRAMES_RATE = 100
+"""A second: pings, pongs and pieces of messages, which no count of messages sees."""
+SMALL_FRAMES_BURST = 1000
+
+
+class Http(HttpToolsProtocol):
+    """The parser would gather a head for ever."""
+
+    _head_bytes: int | None = 0
+    """Received of a head that isn't whole yet; None after it."""
+
+    def data_received(self, data: bytes) -> None:
+        super().data_received(data)
+        if self._head_bytes is not None:
+            self._head_bytes += len(data)
+            if self._head_bytes > HEAD_BYTES_MAX and not self.transport.is_closing():
+                self.send_400_response(f"A request's head has at most {HEAD_BYTES_MAX} bytes.")
+
+    def on_message_begin(self) -> None:
+        self._head_bytes = 0
+        super().on_message_begin()
+
+    def on_headers_complete(self) -> None:
+        self._head_bytes = None
+        super().on_headers_complete()
+
+
+class Socket(WebSocketsSansIOProtocol):
+    """What a peer sends is bounded by bytes, what it doesn't read and how long it takes to leave aren't."""
+
+    close_seconds: ClassVar[float]
+    """How long a peer that doesn't read may keep a closing connection."""
+    _aborting: asyncio.TimerHandle | None = None
+    _small_frames = 0
+
+    def __init__(self, *given: Any, **named: Any) -> None:
+        super().__init__(*given, **named)
+        self.close_timeout = self.close_seconds
+        self._began = self.loop.time()
+
+    def _is_too_fast(self) -> bool:
+        self._small_frames += 1
+        allowed = SMALL_FRAMES_BURST + SMALL_FRAMES_RATE * (self.loop.time() - self._began)
+        if self._small_frames > allowed and not self.close_sent:
+            self.conn.fail(Code.TOO_FAST, "too fast: wait a second, reconnect, resume")
+            self.handle_parser_exception()
+        return self.close_sent
+
+    def handle_ping(self) -> None:
+        if self._is_too_fast():
+            return
+        # Answers to pings pass no flow control: whoever sent pings and read nothing could fill the memory.
+        if self.writable.is_set():
+            super().handle_ping()
+        else:
+            self.conn.data_to_send()
+
+    def handle_pong(self, event: Frame) -> None:
+        if not self._is_too_fast():
+            super().handle_pong(event)
+
+    def handle_cont(self, event: Frame) -> None:
+        if not self._is_too_fast():
+            super().handle_cont(event)
+
+    def send_receive_event_to_app(self) -> None:
+        if self.curr_msg_data_type == "text" and not self.close_sent and not _is_utf8(b"".join(self.frames)):
+            # uvicorn does the same, with a stack trace in the log for everybody who asks for one.
+            self.conn.fail(CloseCode.INVALID_DATA, "text frames are UTF-8")
+            self.handle_parser_exception()
+            return
+        super().send_receive_event_to_app()
+
+    def handle_parser_exception(self) -> None:
+        assert self.conn.close_sent is not None
+        if not self.close_sent:
+            self._last_words(self.conn.close_sent.code)
+
+    def shutdown(self) -> None:
+        if self.close_sent or not self.handshake_complete:
+            super().shutdown()
+            return
+        self.stop_keepalive()
+        self.conn.send_close(CloseCode.SERVICE_RESTART)
+        self._last_words(CloseCode.SERVICE_RESTART)
+
+    def _last_words(self, code: int) -> None:
+        """Send the close frame that was written, and read on until the peer closes, too, or its time is up.
+
+        To close with bytes unread would reset the connection, and the peer might never read why."""
+        self.queue.put_nowait({"type": "websocket.disconnect", "code": code})
+        self.close_sent = True
+        if not self.transport.is_closing():
+            self.transport.write(b"".join(self.conn.data_to_send()))
+            self.transport.write_eof()
+            self.transport.resume_reading()
+            self.close_timer = self.loop.call_later(self.close_timeout, self.transport.close)
+
+    async def send(self, message: Any) -> None:
+        await super().send(message)
+        # A refusal completes the handshake as well; uvicorn would log it as a fault of ours.
+        self.handshake_complete = self.handshake_complete or self.close_sent
+
+    def keepalive_timeout(self) -> None:
+        super().keepalive_timeout()
+        self._abort_later()
+
+    async def run_asgi(self) -> None:
+        await super().run_asgi()
+        if self.writable.is_set():
+            self._abort_later()
+        else:
+            self.transport.abort()  # It has had its time.
+
+    def _abort_later(self) -> None:
+        """Closing waits until the peer has taken what was written. Nobody may keep it waiting for ever."""
+        if not self.disconnected and self._aborting is None:
+            self._aborting = self.loop.call_later(self.close_timeout, self.transport.abort)
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        super().connection_lost(exc)
+        if self._aborting is not None:
+            self._aborting.cancel()
+
+
+def socket_class(close_seconds: float) -> type[Socket]:
+    """uvicorn makes its protocols itself, so what they must know is in their class."""
+    return type("Socket", (Socket,), {"close_seconds": close_seconds})
+
+
+def _is_utf8(data: bytes) -> bool:
+    try:
+        data.decode()
+    except UnicodeDecodeError:
+        return False
+    return True

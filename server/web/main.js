@@ -1,0 +1,194 @@
+// The page: builds the parts, shows the page that the address names, and draws it when something changed.
+import { render } from "./vendor/lit/lit-html.js";
+import { confirmed } from "./dialog.js";
+import { games } from "./games.js";
+import { Declined } from "./http.js";
+import { HomePage } from "./page_home.js";
+import { FairPage, ReviewPage, TablePage } from "./page_game.js";
+import { home, read } from "./route.js";
+import { begin, recover, recoveryCode, whoever } from "./session.js";
+import { Socket } from "./socket.js";
+import { say } from "./spoken.js";
+import { colophon, masthead, notices, sentence, sheet } from "./views/frame.js";
+
+/**
+ * @typedef {object} Page
+ * @property {() => void} begin
+ * @property {() => void} end
+ * @property {() => string} title
+ * @property {() => unknown} draw
+ * @property {() => void} [drawn] after each drawing
+ * @property {() => import("./views/frame.js").Notice[]} [notices]
+ * @property {() => HTMLElement | null} [fallback] for a focus whose element is gone
+ *
+ * @typedef {object} App
+ * @property {Socket} socket
+ * @property {() => void} changed
+ * @property {(sentence: string) => void} say
+ */
+
+const element = (/** @type {string} */ id) => /** @type {HTMLElement} */ (document.getElementById(id));
+const retryMs = 1500;
+
+/** @implements {App} */
+class Statecraft {
+  /** @type {Page | null} */
+  page = null;
+  /** @type {import("./views/frame.js").Notice[]} */
+  told = [];
+  #due = false;
+  #headed = false;
+
+  /** @param {Socket} socket */
+  constructor(socket) {
+    this.socket = socket;
+  }
+
+  /** Something changed: draws soon, once for all that changed together. */
+  changed() {
+    if (this.#due) return;
+    this.#due = true;
+    queueMicrotask(() => {
+      this.#due = false;
+      this.#draw();
+    });
+  }
+
+  /** @param {string} line */
+  say(line) {
+    say(line);
+  }
+
+  /** Shows what the address names. */
+  go() {
+    this.page?.end();
+    this.route = read(location.hash);
+    this.page = pageOf(this, this.route);
+    this.page.begin();
+    this.changed();
+  }
+
+  /** A new address was chosen: the reader starts at its top. */
+  turn() {
+    this.told = [];
+    this.go();
+    scrollTo(0, 0);
+    this.#headed = true;
+  }
+
+  #draw() {
+    const { page, route } = this;
+    if (!page || !route) return;
+    const focus = document.activeElement;
+    document.title = `${page.title()} · Statecraft`;
+    render(masthead(route.page), element("masthead"));
+    render(notices([...connection(this.socket.state), ...this.told, ...(page.notices?.() ?? [])]), element("notices"));
+    render(page.draw(), element("main"));
+    page.drawn?.();
+    if (this.#headed) this.#headed = !this.#focusHeading();
+    else if (focus && focus !== document.body && !focus.isConnected) this.#refocus(focus);
+  }
+
+  #focusHeading() {
+    const heading = /** @type {HTMLElement | null} */ (document.querySelector("main h1"));
+    heading?.focus({ preventScroll: true });
+    return Boolean(heading);
+  }
+
+  /** Nobody's focus is lost: what took the place of the element that had it, or the heading. @param {Element} lost */
+  #refocus(lost) {
+    const next = lost.tagName === "H1" ? null : this.page?.fallback?.();
+    if (next) next.focus({ preventScroll: false });
+    else this.#focusHeading();
+  }
+}
+
+/** @param {App} app @param {import("./route.js").Route} route @returns {Page} */
+function pageOf(app, route) {
+  switch (route.page) {
+    case "home": return new HomePage(app);
+    case "game": return new TablePage(app, route.game);
+    case "review": return new ReviewPage(app, route.game);
+    case "fair": return new FairPage(app, route.game);
+    case "how": return plain("How to play", games[0].how());
+    case "unknown": return plain("Nothing is filed here", sentence("This address names no page.", home, "Back to the desks"));
+  }
+}
+
+/** @param {string} heading @param {unknown} content @returns {Page} */
+function plain(heading, content) {
+  return { begin() {}, end() {}, title: () => heading, draw: () => sheet(heading, content) };
+}
+
+/** @param {import("./socket.js").State} state @returns {import("./views/frame.js").Notice[]} */
+function connection(state) {
+  if (state === "trouble") return [{ passing: true, text: "No answer from the server. Nothing is lost; this page keeps trying." }];
+  if (state === "broken") {
+    const button = { words: "Load again", act: () => location.reload() };
+    return [{ grave: true, text: "This page and the server don’t understand each other any more; it may have been updated.", button }];
+  }
+  return [];
+}
+
+/** A recovery link in the address is used at once and taken out of it. @returns {Promise<import("./views/frame.js").Notice[]>} */
+async function recovered() {
+  const code = recoveryCode(location.hash);
+  if (!code) return [];
+  // First of all: the link is a key, and the address is shown, bookmarked and synchronized.
+  history.replaceState(null, "", location.pathname + home);
+  if (code === "damaged") return [{ grave: true, text: "That recovery link is not complete. Copy the whole of it." }];
+  try {
+    if ((await whoever()) && !(await confirmed(anotherPlayer))) return [];
+    await recover(code);
+  } catch (error) {
+    const text = error instanceof Declined ? "That recovery link doesn’t open anything. It may have been made by another server." : "The server didn’t answer, so the link wasn’t used. Open it again in a moment.";
+    return [{ grave: true, text }];
+  }
+  return [{ text: "Welcome back: this browser is now the player of that link, with all games and the record." }];
+}
+
+const anotherPlayer = {
+  title: "Become another player?",
+  text: "This browser has a player of its own already. The link would put another in its place here; only a recovery link made before would bring the first one back.",
+  no: "Stay who I am",
+  yes: "Use the link",
+};
+
+/** The session comes first: the socket is opened in its name. @param {() => void} trouble */
+async function session(trouble) {
+  for (;;) {
+    try {
+      return await begin();
+    } catch {
+      trouble();
+      await new Promise((go) => setTimeout(go, retryMs));
+    }
+  }
+}
+
+async function start() {
+  element("main").replaceChildren();
+  render(colophon, element("colophon"));
+  element("skip").addEventListener("click", (event) => {
+    event.preventDefault();
+    element("main").focus();
+  });
+  if (!("WebSocket" in window)) {
+    const words = "This browser has no WebSockets, which a live game needs.";
+    render(sheet("Statecraft", sentence(words)), element("main"));
+    return;
+  }
+  const told = await recovered();
+  await session(() => render(notices(connection("trouble")), element("notices")));
+  const url = new URL("/ws", location.href);
+  url.protocol = location.protocol === "https:" ? "wss:" : "ws:";
+  const app = new Statecraft(new Socket(url.href, { changed: () => app.changed(), renew: begin }));
+  app.told = told;
+  addEventListener("hashchange", () => {
+    if (recoveryCode(location.hash)) location.reload();
+    else app.turn();
+  });
+  app.go();
+}
+
+void start();

@@ -1,0 +1,227 @@
+// The pages of one game: its table, its review and its proof. Which game it is decides the view, not this module.
+import { html } from "./vendor/lit/lit-html.js";
+import { confirmed } from "./dialog.js";
+import { Game, heldHead } from "./game.js";
+import { gameOf } from "./games.js";
+import { Declined, get, getText } from "./http.js";
+import { openGame } from "./page_home.js";
+import { inWords } from "./reasons.js";
+import { home, toExport, toFair, toGame, toReview } from "./route.js";
+import { secret } from "./session.js";
+import { hex } from "./verify/hash.js";
+import { sentence, sheet } from "./views/frame.js";
+
+/** @typedef {import("./main.js").App} App */
+/** @typedef {import("./main.js").Page} Page */
+
+/** Whether the page has two columns, as its style has it. */
+const roomy = matchMedia("(min-width: 66.01rem)");
+
+/** A game that is followed, whatever of it is shown. */
+class Followed {
+  /** @param {App} app @param {string} id */
+  constructor(app, id) {
+    this.app = app;
+    this.id = id;
+    this.game = new Game({
+      socket: app.socket,
+      id,
+      secret,
+      fieldsOf: (rules) => gameOf(rules)?.facts ?? {},
+      changed: () => app.changed(),
+      news: (facts, from) => this.news(facts, from),
+      refused: (reason) => app.say(inWords(reason)),
+    });
+  }
+
+  begin() {
+    this.game.begin();
+  }
+
+  end() {
+    this.game.end();
+  }
+
+  get view() {
+    return gameOf(this.game.table?.opened?.rules);
+  }
+
+  /** @returns {import("./games.js").Seen | null} */
+  get seen() {
+    const { id, table, facts, seat, hand, settled, chosen, pending, refusal, newsFrom } = this.game;
+    if (!table?.opened || !table.seats[1]) return null;
+    return { id, table, facts, seat, hand, settled, chosen, pending, refusal, newsFrom, roomy: roomy.matches };
+  }
+
+  /** @param {readonly import("./gamelog.js").Fact[]} facts @param {number} from */
+  news(facts, from) {
+    const { seen, view } = this;
+    if (seen && view) for (const line of view.news(facts, from, seen)) this.app.say(line);
+  }
+
+  /** A sentence where there is no game to show. */
+  instead() {
+    const { missing, table } = this.game;
+    if (missing) return sheet("No game here", sentence(inWords(missing), home, "Back to the desks"));
+    if (table?.opened && !this.view) {
+      return sheet("Another game", sentence(`This page doesn’t know the rules “${table.opened.rules}”. Load it again: a newer one may.`, home, "Back to the desks"));
+    }
+    return sheet("The table", html`<p class="lead">Opening the game …</p>`);
+  }
+
+  /** @returns {import("./views/frame.js").Notice[]} */
+  notices() {
+    if (!this.game.forked) return [];
+    return [{ grave: true, text: "The server now tells a different history of this game than the one this browser saw. “How fair was this?” shows where." }];
+  }
+
+  back() {
+    return html`<a class="more" href=${toGame(this.id)}>Back to the table</a>`;
+  }
+}
+
+/** @implements {Page} */
+export class TablePage extends Followed {
+  /** Whether something was revealed since the last drawing. */
+  #revealed = false;
+
+  /** @param {readonly import("./gamelog.js").Fact[]} facts @param {number} from */
+  news(facts, from) {
+    super.news(facts, from);
+    this.#revealed = true;
+  }
+
+  /** On a small screen the hand may have pushed the scene away. */
+  drawn() {
+    if (this.#revealed) document.getElementById("scene")?.scrollIntoView({ block: "nearest" });
+    this.#revealed = false;
+  }
+
+  title() {
+    const { seen, view } = this;
+    return seen && view ? `${view.title(seen)} · ${view.name}` : "The table";
+  }
+
+  draw() {
+    const { seen, view } = this;
+    if (!seen || !view) return this.instead();
+    return view.draw(seen, {
+      choose: (card) => this.game.choose(card),
+      play: (card) => this.game.ask(view.play(seen.table, card)),
+      resign: () => void this.resign(),
+      again: () => void this.again(),
+      links: { home, review: toReview(this.id), fair: toFair(this.id), file: toExport(this.id) },
+    });
+  }
+
+  async resign() {
+    const yes = await confirmed({
+      title: "Resign this game?",
+      text: "Resigning ends it as a loss.",
+      no: "Play on",
+      yes: "Resign",
+    });
+    if (yes) this.game.ask({ do: "Resign" });
+  }
+
+  async again() {
+    const { rules, mode } = this.game.table.opened;
+    this.game.refusal = await openGame(this.app.socket, rules, mode);
+    this.app.changed();
+  }
+
+  /** Where the focus goes if what had it is gone: the end when there is one, else the hand. */
+  fallback() {
+    return document.getElementById("ending") ?? /** @type {HTMLElement | null} */ (document.querySelector("[role=radio][tabindex='0']"));
+  }
+}
+
+/** @implements {Page} */
+export class ReviewPage extends Followed {
+  /** @type {any} */
+  told = null;
+  /** @type {string | null} */
+  why = null;
+
+  begin() {
+    super.begin();
+    void this.load();
+  }
+
+  async load() {
+    try {
+      this.told = await get(`/api/games/${this.id}/review`);
+    } catch (error) {
+      this.why = error instanceof Declined ? declined(error) : "The server didn’t answer. Load the page again in a moment.";
+    }
+    this.app.changed();
+  }
+
+  title() {
+    return "Review";
+  }
+
+  draw() {
+    const { seen, view, told, why } = this;
+    if (why) return sheet("Review", sentence(why), this.back());
+    if (!seen || !view || !told) return this.game.missing ? this.instead() : sheet("Review", html`<p class="lead">Working it out …</p>`, this.back());
+    return sheet("Review", view.review(told, seen), this.back());
+  }
+}
+
+/** @param {Declined} error */
+function declined({ code, message }) {
+  return code === "not_over" ? "The review opens when the game is over." : message;
+}
+
+/** @implements {Page} */
+export class FairPage {
+  /** @type {string | null} */
+  text = null;
+  /** @type {string | null} */
+  why = null;
+  shown = false;
+
+  /** @param {App} app @param {string} id */
+  constructor(app, id) {
+    this.app = app;
+    this.id = id;
+  }
+
+  begin() {
+    void this.load();
+  }
+
+  end() {}
+
+  async load() {
+    try {
+      this.text = await getText(toExport(this.id));
+    } catch (error) {
+      this.why = error instanceof Declined ? error.message : "The server didn’t answer. Load the page again in a moment.";
+    }
+    this.app.changed();
+  }
+
+  title() {
+    return "How fair was this?";
+  }
+
+  draw() {
+    const back = html`<a class="more" href=${toGame(this.id)}>Back to the table</a>`;
+    if (this.why) return sheet("How fair was this?", sentence(this.why), back);
+    return sheet("How fair was this?", html`<div id="proof" class="proof">${this.text === null ? html`<p class="lead">Fetching the record …</p>` : ""}</div>`, back, "bare");
+  }
+
+  /** The proof is shown by the module that checks it, which shares nothing with the rest. */
+  async drawn() {
+    const container = document.getElementById("proof");
+    if (this.shown || this.text === null || !container) return;
+    this.shown = true;
+    const { show } = await import("./verify/view.js");
+    const held = heldHead(this.id);
+    const inside = document.createElement("div");
+    container.replaceChildren(inside);
+    show(inside, this.text, held ? { heldHead: hex(held.hash) } : {});
+  }
+}

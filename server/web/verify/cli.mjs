@@ -1,0 +1,16 @@
+// node cli.mjs FILE … checks saved games: one line of JSON a file; exit code 1 if any does not check out.
+import { readFileSync } from "node:fs";
+import process from "node:process";
+import { textOf } from "./chain.js";
+import { check } from "./index.js";
+
+const files = process.argv.slice(2);
+if (files.length === 0) {
+  process.stderr.write("usage: node cli.mjs FILE …\n");
+  process.exitCode = 2;
+}
+for (const file of files) {
+  const { ok, over, failure } = check(textOf(readFileSync(file)));
+  process.stdout.write(JSON.stringify({ file, ok, over, failure }) + "\n");
+  if (!ok) process.exitCode = 1;
+}

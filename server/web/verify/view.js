@@ -1,0 +1,262 @@
+// "How fair was this?" for people: a report as headings, lists and a table. Draws; every judgement is index.js's.
+import { cast } from "../art/cast.js";
+import { element } from "./element.js";
+import { check, games } from "./index.js";
+import { limits } from "./limits.js";
+
+/** @typedef {import("./game.js").Battle} Battle */
+/** @typedef {import("./index.js").Report} Report */
+/** @typedef {import("./index.js").Shown} Shown */
+/** @typedef {{heldHead?: string}} Options the last hash, in hex, that this browser saw while the game was played */
+/** @typedef {"none" | "same" | "earlier" | "other"} Held how the held hash stands to this file */
+
+const shortDigits = 8;
+
+/**
+ * Checks a saved game and shows what came of it, in place of what the container held.
+ * @param {HTMLElement} container
+ * @param {string} text of the saved file
+ * @param {Options} [options]
+ * @returns {HTMLElement} the heading, which can take the focus
+ */
+export function show(container, text, { heldHead } = {}) {
+  const report = check(text);
+  const held = compared(report, heldHead);
+  const heading = element("h2", { tabindex: "-1" }, headline(report, held));
+  const good = report.ok && held !== "other";
+  const sections = [
+    element("header", { class: good ? (report.over ? "sc-good" : "sc-open") : "sc-bad" }, stamp(good, report.over), heading, lede(report)),
+    fault(report),
+    checks(report),
+    battles(report),
+    hands(report),
+    lastHash(report, held, heldHead),
+    secrets(report),
+    events(report),
+    notProven(),
+  ];
+  container.replaceChildren(element("article", { class: "sc-verify" }, ...sections));
+  return heading;
+}
+
+/**
+ * @param {Report} report
+ * @param {string | undefined} heldHead
+ * @returns {Held}
+ */
+function compared(report, heldHead) {
+  if (!heldHead) return "none";
+  if (heldHead === report.headHash) return "same";
+  return report.facts.some((fact) => fact.hash === heldHead) ? "earlier" : "other";
+}
+
+/** @param {Report} report @param {Held} held */
+function headline({ ok, over, failure }, held) {
+  if (failure && failure.version === null) return "This is not a saved game";
+  if (failure) return `This game does not check out: event ${failure.version}`;
+  if (held === "other") return "This is not the game that your browser saw";
+  return ok && over ? "Every check passed" : "Every check passed so far";
+}
+
+/** @param {boolean} good @param {boolean} over */
+function stamp(good, over) {
+  return element("span", { class: "sc-stamp", "aria-hidden": "true" }, good ? (over ? "✓" : "⋯") : "✗");
+}
+
+/** @param {Report} report */
+function lede(report) {
+  if (report.failure) {
+    const before = report.events > 0 ? "The events before it passed the checks below; from there on nothing in this file can be relied on." : "Nothing in it could be checked.";
+    return element("p", {}, `${report.failure.why} ${before}`);
+  }
+  const parts = [played(report), `Its log has ${report.events} events, and every one of them was checked here, in your browser.`];
+  if (!report.over) parts.push("It isn’t over, or the file stops before its end: what needs the secret can be checked once the secret stands in the log.");
+  return element("p", {}, parts.join(" "));
+}
+
+/** Who played what, and how it ended. @param {Report} report */
+function played(report) {
+  const mode = field(report, "Opened", "mode");
+  const finished = report.facts.find((fact) => fact.type === "Finished");
+  const who = `${games[report.rules].title}, ${mode}, against ${rivalName(report)}.`;
+  if (!finished) return who;
+  const reason = field(report, "Finished", "reason");
+  const winner = field(report, "Finished", "winner");
+  const ends = { all_cards: "took every card", resigned: "won because the other side resigned", time: "won on time" };
+  if (winner === "nobody") return `${who} ${reason === "void" ? "It is void: it was left before any card was dealt." : "Nobody won."}`;
+  return `${who} ${seatName(report, Number(winner))} ${ends[/** @type {keyof typeof ends} */ (reason)] ?? "won"}.`;
+}
+
+/**
+ * @param {Report} report
+ * @param {string} type
+ * @param {string} name
+ * @param {number} [nth]
+ */
+function field(report, type, name, nth = 0) {
+  const fact = report.facts.filter((each) => each.type === type)[nth];
+  return fact?.fields.find((each) => each.name === name)?.value ?? null;
+}
+
+/** @param {Report} report */
+function rivalName(report) {
+  const slug = field(report, "Seated", "rival", 1);
+  return cast.find((steward) => steward.slug === slug)?.name ?? slug ?? "the house";
+}
+
+/** @param {Report} report @param {number} seat */
+function seatName(report, seat) {
+  return seat === 0 ? "The player" : rivalName(report);
+}
+
+/** @param {Report} report @param {number | null} card */
+function cardName(report, card) {
+  return card === null ? "–" : `${games[report.rules].cardName(card)}\u00a0·\u00a0${card}`;
+}
+
+/** @param {string} title @param {...(Node | string | null)} content */
+function section(title, ...content) {
+  return element("section", {}, element("h3", {}, title), ...content);
+}
+
+/** @param {string} digits long hex, shown short until asked for */
+function short(digits) {
+  if (digits.length <= shortDigits) return element("code", {}, digits);
+  const summary = element("summary", { title: "Show every digit" }, element("code", {}, digits.slice(0, shortDigits) + "…"));
+  return element("details", { class: "sc-short" }, summary, element("code", { class: "sc-digits" }, digits));
+}
+
+/** @param {readonly (readonly [string, Node | string])[]} rows */
+function terms(rows) {
+  return element("dl", {}, ...rows.map(([term, value]) => element("div", {}, element("dt", {}, term), element("dd", {}, value))));
+}
+
+/** @param {string} value */
+function code(value) {
+  return element("code", { class: "sc-digits" }, value);
+}
+
+/** @param {Report} report */
+function fault({ failure }) {
+  if (!failure) return null;
+  const where = failure.version === null ? "The file’s first line" : `Event ${failure.version}`;
+  return section("What is wrong", terms([
+    ["Where", where], ["Expected", code(failure.expected)], ["Found", code(failure.found)],
+  ]));
+}
+
+/** @param {Report} report */
+function checks(report) {
+  if (report.checks.length === 0) return null;
+  const items = report.checks.map(({ what, count, ok }) =>
+    element("li", { class: ok ? "sc-good" : "sc-bad" },
+      element("span", { class: "sc-mark", "aria-hidden": "true" }, ok ? "✓" : "✗"),
+      element("span", {}, what),
+      element("span", { class: "sc-count" }, ok ? times(count) : count === 0 ? "failed" : `failed after ${count}`)));
+  return section("What was checked", element("ul", { class: "sc-checks", role: "list" }, ...items));
+}
+
+/** @param {number} count */
+function times(count) {
+  return count === 1 ? "once" : count === 2 ? "twice" : `${count} times`;
+}
+
+/** @param {Report} report */
+function battles(report) {
+  if (report.battles.length === 0) return null;
+  const columns = ["Battle", "Rival’s seal", "Rival’s card", "Salt", "Opening", "Player’s card", "Winner"];
+  const head = element("thead", { role: "rowgroup" },
+    element("tr", { role: "row" }, ...columns.map((name) => element("th", { scope: "col", role: "columnheader" }, name))));
+  const rounds = [...new Set(report.battles.map((each) => each.round))];
+  const bodies = rounds.map((round) => {
+    const title = element("tr", { role: "row", class: "sc-round" },
+      element("th", { scope: "rowgroup", role: "rowheader", colspan: String(columns.length) }, `Round ${round}`));
+    const rows = report.battles.filter((each) => each.round === round).map((each) => battleRow(report, each, columns));
+    return element("tbody", { role: "rowgroup" }, title, ...rows);
+  });
+  return section("Battle by battle",
+    element("p", {}, "The rival’s card lay sealed in the log before the player could choose. Seal, card and salt fit together in one way only."),
+    element("table", { role: "table", "aria-label": "Battle by battle" }, head, ...bodies));
+}
+
+/**
+ * @param {Report} report
+ * @param {Battle} battle
+ * @param {readonly string[]} columns
+ */
+function battleRow(report, { battle, house, person, winner }, columns) {
+  const opens = house.card === null ? "not opened" : house.opens ? "opens the seal\u00a0✓" : "does not open the seal\u00a0✗";
+  const cells = [
+    short(house.seal), cardName(report, house.card), house.salt === null ? "–" : short(house.salt), opens,
+    cardName(report, person), winner === null ? "–" : seatName(report, winner),
+  ];
+  return element("tr", { role: "row", class: house.card !== null && !house.opens ? "sc-bad" : "" },
+    element("th", { scope: "row", role: "rowheader" }, `Battle ${battle}`),
+    ...cells.map((cell, at) => element("td", { role: "cell", "data-label": columns[at + 1] }, cell)));
+}
+
+/** @param {Report} report */
+function hands(report) {
+  const { deal } = report;
+  if (!deal) return null;
+  const lists = deal.map((hand, seat) =>
+    element("div", {}, element("h4", {}, seatName(report, seat)),
+      element("ul", { class: "sc-hand", role: "list" }, ...hand.map((card) => element("li", {}, cardName(report, card))))));
+  return section("The hands as they were dealt", element("div", { class: "sc-hands" }, ...lists));
+}
+
+/**
+ * @param {Report} report
+ * @param {Held} held
+ * @param {string | undefined} heldHead
+ */
+function lastHash(report, held, heldHead) {
+  if (report.headHash === "") return null;
+  const seen = report.facts.find((fact) => fact.hash === heldHead)?.version;
+  const words = {
+    none: "This browser holds no hash of this game to compare it with.",
+    same: "It is the one that this browser saw while the game was played ✓",
+    earlier: `This browser last saw event ${seen} of the game, with the same hash as here ✓`,
+    other: "This browser saw another hash, which stands nowhere in this file: its history is not the one you were shown ✗",
+  }[held];
+  const which = report.ok ? "The last hash" : "The last hash that fits the chain";
+  return section(`${which}, that of event ${report.events}`, element("p", {}, code(report.headHash)),
+    element("p", { class: held === "other" ? "sc-bad" : held === "none" ? "" : "sc-good" }, words),
+    held === "other" ? element("p", {}, "It saw ", code(heldHead ?? "")) : null);
+}
+
+/** @param {Report} report */
+function secrets(report) {
+  const secret = field(report, "Unsealed", "secret");
+  const entropies = report.facts.filter((fact) => fact.type === "Mixed").map((fact) =>
+    /** @type {const} */ ([`Entropy of seat ${fact.fields[0].value}`, code(fact.fields[1].value)]));
+  /** @type {(readonly [string, Node])[]} */
+  const rows = [["Game", code(report.game)]];
+  if (secret) rows.push(["The secret, S", code(secret)]);
+  rows.push(...entropies);
+  if (report.seed) rows.push(["The seed, from which all chance comes", code(report.seed)]);
+  if (report.game === "") return null;
+  return element("details", { class: "sc-more" }, element("summary", {}, "Secret, entropy and seed"), terms(rows));
+}
+
+/** @param {Report} report */
+function events(report) {
+  if (report.facts.length === 0) return null;
+  const items = report.facts.map((fact) => element("li", { class: fact.version === report.failure?.version ? "sc-bad" : "" }, eventDetails(fact)));
+  return element("details", { class: "sc-more" }, element("summary", {}, "Every event of the log"), element("ol", { role: "list" }, ...items));
+}
+
+/** @param {Shown} fact */
+function eventDetails(fact) {
+  const date = new Date(Number(fact.at));
+  const when = Number.isNaN(date.getTime()) ? fact.at : date.toISOString();
+  /** @type {(readonly [string, Node])[]} */
+  const rows = [...fact.fields, { name: "time", value: when }, { name: "cause", value: fact.cause }, { name: "hash", value: fact.hash }]
+    .map(({ name, value }) => [name, code(value)]);
+  return element("details", {}, element("summary", {}, `${fact.version}. ${fact.type}`), terms(rows));
+}
+
+function notProven() {
+  return section("What this does not prove", element("p", {}, "No file can show:"),
+    element("ul", {}, ...limits.map((limit) => element("li", {}, limit))));
+}

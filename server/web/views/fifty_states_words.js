@@ -1,0 +1,112 @@
+// What is said of a Game of 50 States: sentences as pure functions of facts, for the eye and for the ear alike.
+import { cast } from "../art/cast.js";
+import { battles } from "./fifty_states_battles.js";
+import { spokenCard, stateOf } from "./cards.js";
+
+/** @typedef {import("../gamelog.js").Fact} Fact */
+/** @typedef {import("./fifty_states_battles.js").Battle} Battle */
+/** @typedef {{winner: number | null, reason: string}} Finished */
+/** @typedef {readonly [string, string]} Names of both seats, in full; ours is never said */
+
+/** @param {string} slug @returns {import("../art/cast.js").Steward} */
+export function steward(slug) {
+  return cast.find((each) => each.slug === slug) ?? { slug, name: slug, line: "" };
+}
+
+/** @param {number} count */
+export const cards = (count) => (count === 1 ? "1 card" : `${count} cards`);
+
+/**
+ * The sentences for facts that came live, one for each reveal, deal or end.
+ * @param {readonly Fact[]} facts all
+ * @param {number} from index of the first new one
+ * @param {number | null} seat ours; null: we watch
+ * @param {Names} names
+ * @returns {string[]}
+ */
+export function news(facts, from, seat, names) {
+  const fresh = facts.slice(from);
+  const finished = fresh.find((fact) => fact.type === "Finished");
+  const lines = battles(facts)
+    .filter((battle) => battle.version > from)
+    .map((battle) => revealed(battle, seat, names));
+  if (fresh.some((fact) => fact.type === "Dealt")) lines.push(dealt(seat, names));
+  if (finished) {
+    const end = ended(/** @type {any} */ (finished), seat, names);
+    // The last reveal and the end it brings are one thing to hear.
+    if (lines.length && finished.reason === "all_cards") lines[lines.length - 1] += ` ${end}`;
+    else lines.push(end);
+  }
+  return lines;
+}
+
+/** @param {number | null} seat @param {Names} names */
+export function dealt(seat, names) {
+  const yours = seat === null ? "Each side has seven cards." : "You have seven cards.";
+  return `The cards are dealt. ${yours} ${names[1]} has sealed the first one${seat === null ? "." : "; choose yours."}`;
+}
+
+/**
+ * @param {Battle} battle
+ * @param {number | null} seat
+ * @param {Names} names
+ */
+export function revealed(battle, seat, names) {
+  const { round, match, endsRound, left } = battle;
+  const end = endsRound && !left.includes(0) ? ` ${roundEnded(battle, seat, names)}` : "";
+  return `Round ${round}, match ${match}: ${outcome(battle, seat, names)}${end}`;
+}
+
+/** Who beat whom and took what. @param {Battle} battle @param {number | null} seat @param {Names} names */
+export function outcome({ cards: shown, winner, captured }, seat, names) {
+  const taken = stateOf(captured).name;
+  if (seat === null) {
+    const [won, lost] = [spokenCard(shown[winner]), spokenCard(shown[1 - winner])];
+    return `${possessive(names[winner])} ${won}, beats ${lost}. ${names[winner]} captures ${taken}.`;
+  }
+  const [mine, other] = [spokenCard(shown[seat]), spokenCard(shown[1 - seat])];
+  return winner === seat
+    ? `your ${mine}, beats ${other}. You capture ${taken}.`
+    : `your ${mine}, loses to ${other}. ${names[1 - seat]} captures ${taken}.`;
+}
+
+/** @param {Battle} battle @param {number | null} seat @param {Names} names */
+function roundEnded({ round, left }, seat, names) {
+  const [first, second] = seat === null ? [0, 1] : [seat, 1 - seat];
+  const goOn = seat === null ? `${names[first]} goes on` : "you go on";
+  return `Round ${round} is over: ${goOn} with ${cards(left[first])}, ${names[second]} with ${left[second]}.`;
+}
+
+/** @param {Finished} finished @param {number | null} seat @param {Names} names */
+export function ended(finished, seat, names) {
+  const because = reason(finished, seat, names);
+  return `The game is over: ${because} ${result(finished, seat, names)}.`;
+}
+
+/** @param {Finished} finished @param {number | null} seat @param {Names} names @returns {string} */
+export function result({ winner }, seat, names) {
+  if (winner === null) return "Nobody wins";
+  return winner === seat ? "You win" : `${names[winner]} wins`;
+}
+
+/** Why the game ended. @param {Finished} finished @param {number | null} seat @param {Names} names @returns {string} */
+export function reason({ winner, reason: why }, seat, names) {
+  const loser = winner === null ? null : 1 - winner;
+  const [who, has, is] = loser === null ? ["nobody", "has", "is"] : loser === seat ? ["you", "have", "are"] : [names[loser], "has", "is"];
+  switch (why) {
+    case "all_cards": return `${who} ${has} no cards left.`;
+    case "resigned": return `${who} resigned.`;
+    case "time": return `${who} ${is} out of time: a game lasts seven days at most.`;
+    case "both_late": return "both sides are out of time.";
+    case "void": return "it ended before the cards were dealt, so it doesn’t count.";
+    default: return `${why}.`;
+  }
+}
+
+/** @param {string} name */
+export function possessive(name) {
+  return name.endsWith("s") ? `${name}’` : `${name}’s`;
+}
+
+/** @param {string} text */
+export const sentence = (text) => text.charAt(0).toUpperCase() + text.slice(1);
