@@ -1,9 +1,10 @@
 """Openings and closings to fill outboxes and ledgers with."""
 
+from collections.abc import Sequence
 from typing import Any
 
 from events import entries
-from events.chain import extend, origin
+from events.chain import Stored, extend, origin
 from events.entries import Closing, Opening
 from events.log import Batch, Log
 from tests.positions import NOW, PLAYER
@@ -48,6 +49,10 @@ async def tell(log: Log, entry: Opening | Closing) -> None:
     head = await log.head(entry.game)
     assert head.version or head == origin(entry.game)
     await log.append(entry.game, head, Batch(extend(head, [b"x"]), (entries.encode(entry),)))
+
+
+def batch(events: Sequence[Stored], *outbox: bytes) -> Batch:
+    return Batch(tuple(events), outbox)
 
 
 def game(number: int, partition: int = 0) -> bytes:
