@@ -90,6 +90,9 @@ class Socket(WebSocketsSansIOProtocol):
             self._last_words(self.conn.close_sent.code)
 
     def shutdown(self) -> None:
+        if self.transport.is_closing() or not self.writable.is_set():
+            self.transport.abort()  # Whoever reads nothing wouldn't read this either.
+            return
         if self.close_sent or not self.handshake_complete:
             super().shutdown()
             return

@@ -1,6 +1,7 @@
 """A running server process: uvicorn with our settings, and one line that says where it is."""
 
 import asyncio
+import resource
 import sys
 import webbrowser
 from typing import Any
@@ -19,6 +20,8 @@ THREAD_SWITCH_SECONDS = 0.0005
 """The writer's thread needs the interpreter for each statement; beside a busy loop it would wait 5 ms every time."""
 PING_SECONDS = 20
 DRAIN_SECONDS = 10
+FILES_BESIDE = 1000
+"""Open files that are no sockets at `/ws`: the store's, and requests'."""
 
 
 class _Server(uvicorn.Server):
@@ -48,9 +51,20 @@ async def _try(settings: Settings) -> None:
     await database.close()
 
 
+def _ask_for_files(connections_max: int) -> None:
+    """Each connection is an open file, and many systems allow 1,024 of them until somebody asks for more."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    wanted = connections_max + FILES_BESIDE
+    if resource.RLIM_INFINITY not in (soft, hard):
+        wanted = min(wanted, hard)
+    if soft != resource.RLIM_INFINITY and soft < wanted:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
+
+
 def run(settings: Settings, host: str, port: int, open_page: bool) -> bool:
     """Serve until a signal ends it; False if it couldn't start. Raises Busy, Newer, BadKeys, OSError, DatabaseError."""
     asyncio.run(_try(settings))
+    _ask_for_files(settings.connections_max)
     sys.setswitchinterval(THREAD_SWITCH_SECONDS)
     config = uvicorn.Config(
         application(settings),
