@@ -4,6 +4,7 @@ import asyncio
 import sqlite3
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, NoReturn
 
@@ -46,7 +47,7 @@ def _settings(data: Path | None) -> Settings:
         fail(str(error))
     if data is None:
         return given
-    return Settings(data, given.host, given.port, given.connections_max, given.close_seconds, given.sweep_seconds)
+    return replace(given, data=data)
 
 
 # ---------------------------------------------------------------- serve

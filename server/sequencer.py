@@ -214,17 +214,20 @@ class Sequencer:
         why = f"its entry {for_.position} comes after the closing of game {game.hex()}, which isn't there"
         raise Stopped(for_.partition, why)
 
-    async def entered(self, game: bytes, seconds_max: float) -> bool:
+    async def closed(self, game: bytes, seconds_max: float) -> bool:
         """Whether the game's closing is in the ledger; waits a while for it."""
-        once = ledger.closing(game)
+        return await self.entered(ledger.closing(game), seconds_max) is not None
+
+    async def entered(self, once: bytes, seconds_max: float) -> int | None:
+        """The index of that leaf, once it is in the ledger; waits a while for it."""
         growing = self._entered
-        if await self._ledger.find(once) is not None:
-            return True
+        if (index := await self._ledger.find(once)) is not None or not seconds_max:
+            return index
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(seconds_max):
                 while True:
                     await growing.wait()
                     growing = self._entered
-                    if await self._ledger.find(once) is not None:
-                        return True
-        return False
+                    if (index := await self._ledger.find(once)) is not None:
+                        return index
+        return None

@@ -14,6 +14,7 @@ from hashlib import sha256
 from pathlib import Path
 
 import structlog
+from obstore.exceptions import BaseError
 
 from events import chain, entries, ledger, merkle, notes, tiles
 from events.entries import Closing
@@ -91,6 +92,8 @@ class Publisher:
                     refusal = None
                 except Refuses as refuses:
                     refusal = str(refuses)
+                except (OSError, BaseError) as error:
+                    refusal = f"the archive or the keys' folder can't be used: {error}"
                 if refusal is not None and refusal != self.refusal:
                     log_line.error("the ledger isn't signed", why=refusal)
                 self.refusal = refusal

@@ -12,7 +12,7 @@ from projections.audit import NOT_PROVED
 from rules.catalogue import FACTS
 from rules.fifty_states import FIFTY_STATES, Position
 from rules.game import Reason, Table
-from server import socket, wire
+from server import public, socket, wire
 from server.connection import BURST, RATE
 from server.http import routes
 from server.wire import FRAME_BYTES_MAX, JSON, MSGPACK, Code, Do, ToClient, Trouble
@@ -79,10 +79,10 @@ def test_every_close_code_and_limit_is_documented() -> None:
 
 
 def test_every_address_is_documented() -> None:
-    for route in routes():
+    for route in (*routes(), *public.routes()):
         if route.path != "/healthz":
             for method in (route.methods or set()) - {"HEAD"}:
-                path = route.path.replace("{game}", "<game>")
+                path = route.path.replace("{game}", "<game>").replace("{path:path}", "<path>")
                 assert f"`{method} {path}`" in PROTOCOL, (method, path)
 
 

@@ -243,13 +243,13 @@ async def test_whoever_waits_for_a_closing_hears_when_it_is_entered(stores: tupl
     log, ledger = stores
     sequencer = Sequencer(log, ledger)
     game = leaves.game(1, 77)
-    assert await sequencer.entered(game, 0) is False
+    assert await sequencer.closed(game, 0) is False
     running = asyncio.create_task(sequencer.run())
-    waiting = asyncio.create_task(sequencer.entered(game, 60))
+    waiting = asyncio.create_task(sequencer.closed(game, 60))
     await tell(log, leaves.opening(game))
     await tell(log, leaves.closing(game))
     assert await waiting is True
     assert await ledger.find(closing(game)) == 1
-    assert await sequencer.entered(game, 0) is True
+    assert await sequencer.closed(game, 0) is True
     running.cancel()
     await asyncio.gather(running, return_exceptions=True)
