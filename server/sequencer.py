@@ -12,13 +12,15 @@ from dataclasses import dataclass, field
 
 import structlog
 
-from events import entries, ledger
+from events import codec, entries, ledger
 from events.chain import Head, Stored
 from events.entries import Opening
 from events.ledger import Copy, Leaf, Ledger, Mark
 from events.log import PARTITIONS, Conflict, Log, OutboxEntry, Unknown, outbox_link, partition
 from events.merkle import Frontier
 from events.shapes import Undecodable
+from rules.catalogue import FACTS
+from rules.game import Finished, Seated
 
 LEAVES_MAX = 1000
 """In one append, but for closings that must come first."""
@@ -26,6 +28,9 @@ LOOK_SECONDS = 30
 """Between two looks at every partition, whether anything was heard of it or not."""
 RETRY_SECONDS = 0.01
 """After an append of which nobody knows whether it is stored."""
+
+SILENT = FACTS.keys() - {Seated.__name__, Finished.__name__}
+"""Facts with which no append tells the world anything: moves, above all, and those are many."""
 
 log_line = structlog.get_logger()
 
@@ -93,6 +98,8 @@ class Sequencer:
         return len(self._behind)
 
     def _appended(self, game: bytes, before: Head, events: tuple[Stored, ...]) -> None:
+        if all(codec.name(event.body) in SILENT for event in events):
+            return
         self._behind.add(partition(game))
         self._news.set()
 

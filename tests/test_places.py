@@ -1,24 +1,29 @@
 """A player's place in a ladder and the ledger: results enter in the order played, and nobody waits for ever."""
 
+import itertools
 from pathlib import Path
 from random import Random
 
 import pytest
 
-from events import entries
+from events import codec, entries
+from events.chain import origin
 from events.database import Database
 from events.entries import Closing, Opening
-from events.log import Log, Unknown
+from events.log import Batch, Log, Unknown
 from events.sqlite import SCHEMA, SqliteLog
+from projections import saved
+from projections.saved import Saved
 from rules import fifty_states
 from rules.catalogue import RULES
 from rules.fifty_states import Play
-from rules.game import Mix, Opened, Resign
+from rules.game import Finished, Mix, Opened, Resign, Seated
 from server.games import CLOSING_SECONDS_MAX, Entered, Games
 from server.sequencer import Sequencer
 from tests.contrary import ContraryLog
 from tests.contrary_ledger import ContraryLedger
 from tests.positions import KEY, NOW, PLAYER
+from tests.test_cli import GOLDEN
 
 pytestmark = pytest.mark.anyio
 
@@ -119,6 +124,26 @@ async def test_results_of_a_player_enter_in_the_order_played_whatever_the_stores
         ]
         await ledger.restart()
         await Sequencer(log, ledger, leaves_max=5).copy_all()
+
+
+@pytest.mark.parametrize("whole", [saved.load(path.read_bytes()) for path in sorted(GOLDEN.glob("*.jsonl"))])
+async def test_the_sequencer_hears_of_every_append_that_tells_something(whole: Saved) -> None:
+    """And reads no outbox for the others."""
+    game, events = whole.game, whole.events
+    decoded = [codec.decode(event.body) for event in events]
+    assert [codec.name(event.body) for event in events] == [type(each.fact).__name__ for each in decoded]
+    log = ContraryLog(calm=True)
+    sequencer = Sequencer(log, ContraryLedger(calm=True))
+    await sequencer.copy_all()
+    head, heard = origin(game), []
+    for _, group in itertools.groupby(zip(events, decoded, strict=True), lambda pair: pair[1].cause):
+        append = list(group)
+        head = await log.append(game, head, Batch(tuple(event for event, _ in append)))
+        heard.append(sequencer.waiting == 1)
+        telling = any(isinstance(each.fact, Seated | Finished) for _, each in append)
+        assert heard[-1] is telling
+        await sequencer.copy_all()
+    assert heard.count(True) == 2
 
 
 async def test_a_whole_game_tells_its_opening_and_its_closing_once(tmp_path: Path) -> None:
