@@ -11,7 +11,7 @@ from hashlib import sha256
 
 from events.shapes import Undecodable, is_, pack, shape, unpack
 from rules.catalogue import FACTS
-from rules.game import Fact
+from rules.game import Command, Fact
 
 FORMAT = 1
 CAUSE_BYTES = 16
@@ -31,9 +31,13 @@ class Event:
     fact: Fact
 
 
-def cause(game: bytes, seat: int, player: bytes, command_id: str) -> bytes:
-    """What makes a command happen once: 16 bytes that only the same seat, player and command id give again."""
-    fields = game + seat.to_bytes(1, "big") + player + command_id.encode()
+def cause(game: bytes, seat: int, player: bytes, command_id: str, command: Command) -> bytes:
+    """What makes a command happen once: 16 bytes that only the same seat, player, id, kind and battle give again.
+
+    A seat does no kind of command twice in a battle, so no two appends share a cause, whatever ids a client chooses."""
+    kind = f"{command_id}\0{type(command).__name__}\0".encode()  # neither holds a zero byte
+    battle = getattr(command, "battle", 0).to_bytes(4, "big")
+    fields = game + seat.to_bytes(1, "big") + player + kind + battle
     return sha256(b"statecraft cause v1\0" + fields).digest()[:CAUSE_BYTES]
 
 

@@ -1,6 +1,6 @@
 """What a game tells the world outside it: outbox entries, to bytes and back. The ledger's leaves grow from these."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 
 from events.shapes import Undecodable, pack, shape, unpack
 
@@ -45,6 +45,14 @@ class Closing:
 
 
 Entry = Opening | Closing
+
+
+def closing(last: Opening, winner: int | None, reason: str, owing: tuple[int, ...]) -> Closing:
+    """The closing entry of a game that stands where `last` says."""
+    head = {field.name: getattr(last, field.name) for field in fields(last) if field.name != "after"}
+    return Closing(**head, winner=winner, reason=reason, owing=owing)
+
+
 _SHAPES = {each.__name__: shape(each) for each in (Opening, Closing)}
 _AFTER = "OpeningAfter"
 """The stored name of an opening that names games before it; one that names none is stored as it was before any did."""

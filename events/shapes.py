@@ -2,6 +2,7 @@
 
 import types
 from dataclasses import dataclass, fields
+from functools import cache
 from typing import Any, Union, get_args, get_origin, get_type_hints
 
 import msgpack
@@ -47,6 +48,7 @@ class Shape:
         return self.record(*values)
 
 
+@cache
 def shape(record: type) -> Shape:
     hints = get_type_hints(record)
     names = tuple(field.name for field in fields(record))

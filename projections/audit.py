@@ -13,7 +13,11 @@ from rules.game import Dealer, Moved, Opened, Refused, Rules, Table, Unsealed
 
 NOT_PROVED = (
     "that the operator told nobody a hand while the game ran",
-    "that a player's entropy was chosen by the player, and not for him by a page the operator changed",
+    "that a player's entropy was chosen by the player: his own browser alone can tell, and does, unless the operator "
+    "changed the page",
+    "that a card, or a resignation, came from the player: nobody signs his moves, his browser shows what the log says "
+    "he did",
+    "that time was up when the operator's clock said so",
     "that a message which isn't here was never sent",
     "that two players are two people",
     "until there is a ledger: that this is the history which everybody else was shown. Compare the last hash with the "

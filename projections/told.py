@@ -30,6 +30,6 @@ def told(game_: Saved) -> tuple[Opening | None, Closing | None]:
         who = (opened.counts, (players[0], players[1]), house.rival if house else "")
         if opening is None and None not in table.seats:
             opening = Opening(*head, *who)
-        if closing is None and isinstance(finished := table.finished, Finished):
+        if opening is not None and closing is None and isinstance(finished := table.finished, Finished):
             closing = Closing(*head, *who, finished.winner, finished.reason, table.late)
     return opening, closing

@@ -232,10 +232,10 @@ def _check_leaf(seen: Seen, index: int, entry: Entry, files: Mapping[str, bytes 
                 if before not in seen.closed:
                     seen.fault(f"leaf {index}: it names game {before.hex()}, which isn't closed before it")
             seen.open.setdefault(game, (index, entry))
-        case Closing(reason=reason):
+        case Closing():
             if game in seen.closed:
                 seen.fault(f"leaf {index}: game {game.hex()} was closed before")
-            elif game not in seen.open and reason != "void":
+            elif game not in seen.open:
                 seen.fault(f"leaf {index}: game {game.hex()} is closed, but wasn't opened")
             _, opening = seen.open.pop(game, (0, None))
             seen.closed.add(game)

@@ -363,7 +363,7 @@ def _ended(table: Table) -> Finished:
 
 
 def rival(secret: bytes) -> str:
-    """The steward the house plays as, drawn from S: known before Play, and never re-drawn by leaving."""
+    """The steward the house plays as, drawn from S: known before Play; only a new game draws another."""
     return CAST[Stream(secret, Purpose.RIVAL).below(len(CAST))].slug
 
 

@@ -21,7 +21,7 @@ from events.sqlite_ledger import SqliteLedger
 from server import http, people, public, records, socket
 from server.archive import archive
 from server.audience import Audience
-from server.clock import keep_sweeping, now_ms
+from server.clock import Sweep, now_ms
 from server.games import Games
 from server.keys import ledger_key, operator_keys
 from server.parts import Parts
@@ -108,7 +108,7 @@ def application(settings: Settings) -> Starlette:
             kept,
         )
         loops = (
-            asyncio.create_task(_for_ever(partial(keep_sweeping, games, log, settings.sweep_seconds))),
+            asyncio.create_task(_for_ever(partial(Sweep(games, log).for_ever, settings.sweep_seconds))),
             asyncio.create_task(_for_ever(audience.heal)),
             asyncio.create_task(_for_ever(sequencer.run)),
             asyncio.create_task(_for_ever(publisher.run)),

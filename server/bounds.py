@@ -16,11 +16,33 @@ SMALL_FRAMES_RATE = 100
 SMALL_FRAMES_BURST = 1000
 
 
+HEAD_SECONDS_MAX = 15
+"""From a connection, or from a request's first byte, to the end of its head."""
+
+
 class Http(HttpToolsProtocol):
     """The parser would gather a head for ever."""
 
     _head_bytes: int | None = 0
     """Received of a head that isn't whole yet; None after it."""
+    _late: asyncio.TimerHandle | None = None
+
+    def connection_made(self, transport: Any) -> None:
+        super().connection_made(transport)
+        self._expect_head()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._head_came()
+        super().connection_lost(exc)
+
+    def _expect_head(self) -> None:
+        if self._late is None:
+            self._late = self.loop.call_later(HEAD_SECONDS_MAX, self.transport.abort)
+
+    def _head_came(self) -> None:
+        if self._late is not None:
+            self._late.cancel()
+            self._late = None
 
     def data_received(self, data: bytes) -> None:
         super().data_received(data)
@@ -31,10 +53,12 @@ class Http(HttpToolsProtocol):
 
     def on_message_begin(self) -> None:
         self._head_bytes = 0
+        self._expect_head()
         super().on_message_begin()
 
     def on_headers_complete(self) -> None:
         self._head_bytes = None
+        self._head_came()
         super().on_headers_complete()
 
 

@@ -153,7 +153,10 @@ def audit(
         Path | None, typer.Option("--state", help="With --all: where to remember what was seen, and to go on from.")
     ] = None,
 ) -> None:
-    """Check a game from its bytes: chain, promises, deal, seals, rules and the house's every choice."""
+    """Check a game from its bytes: chain, promises, deal, seals, rules and the house's every choice.
+
+    Exit code 0: everything checks out; 1: something doesn't; 2: there is no such game; 3: so far well, but the log
+    doesn't end, so the game is still running or the file was cut."""
     if whole:
         _audit_all(game, _key(key), state)
         return
@@ -165,6 +168,8 @@ def audit(
     _print(findings)
     if not findings.passed:
         raise typer.Exit(1)
+    if not findings.over:
+        raise typer.Exit(3)
 
 
 def _key(text: str | None) -> VerifierKey | None:
@@ -342,7 +347,7 @@ def _wait(before_ms: int | None, at_ms: int, pace: float, recorded: bool, speed:
 
 
 def main() -> None:
-    command()
+    command(prog_name="statecraft")
 
 
 if __name__ == "__main__":

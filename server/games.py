@@ -186,7 +186,7 @@ class Games:
             seat = live.seat_of(player)
             if seat is None:
                 return Reason.NOT_SEATED
-            return await self._ask(live, seat, command, codec.cause(game_id, seat, player, command_id))
+            return await self._ask(live, seat, command, codec.cause(game_id, seat, player, command_id, command))
         except Damaged as error:
             log_line.error("damaged game", game=game_id.hex(), version=error.version, why=error.why)
             return Trouble.DAMAGED
@@ -204,7 +204,7 @@ class Games:
         live = await self.at(deadline.game)
         if live is None:
             raise Damaged(deadline.game, 1, "it has a deadline, but no events")
-        cause = codec.cause(deadline.game, codec.SERVER_SEAT, codec.NOBODY, f"time {deadline.at_ms}")
+        cause = codec.cause(deadline.game, codec.SERVER_SEAT, codec.NOBODY, f"time {deadline.at_ms}", CallTime())
         await self._ask(live, 0, CallTime(), cause, deadline.at_ms)
 
     async def _ask(
@@ -285,15 +285,19 @@ class Games:
         self, player: bytes, rules: Rules, mode: str, settings: game.Settings, command_id: str
     ) -> tuple[bytes, Head] | Reason | Trouble:
         """Open the player's game in a ladder, or come back to the unfinished one: its id and head."""
+        whole = rules.settings(mode, dict(settings))
+        if isinstance(whole, Refused):
+            return whole.reason
+        witnessed = self._entered is not None
+        command = Open(mode, settings, player, counts=True, witnessed=witnessed, key=self._key)
         for _ in range(TRIES_MAX):
             held = await self._held(player, rules, mode)
+            cause = codec.cause(held.game, 0, player, command_id, command)
             if held.live is not None:
-                return held.game, held.live.head
-            witnessed = self._entered is not None
-            command = Open(mode, settings, player, counts=True, witnessed=witnessed, key=self._key)
+                made = held.live.made(cause) or await self._found(held.game, cause)
+                return held.game, made or held.live.head
             secret = fairness.secret(self._keys[self._key], held.game)
             empty = Live(held.game, rules, chain.origin(held.game), Table(held.game), Dealer(held.game, secret), 0, ())
-            cause = codec.cause(held.game, 0, player, command_id)
             opened = await self._ask(empty, 0, command, cause, after=await self._after(held.game))
             if isinstance(opened, Head):
                 await self.at(held.game)
@@ -311,7 +315,7 @@ class Games:
             live = await self._whole(before) if before is not None else None
         except Damaged:
             return ()
-        return (live.game,) if live is not None and live.table.finished is not None else ()
+        return (live.game,) if live is not None and _is_told(live.table) else ()
 
     async def _held(self, player: bytes, rules: Rules, mode: str) -> Held:
         ladder = f"{rules.ladder}-{mode}"
@@ -323,12 +327,17 @@ class Games:
                 live = await self._whole(holder)
                 if live is None or live.table.finished is None:
                     return Held(holder, live)
-                if self._entered is not None:
+                if self._entered is not None and _is_told(live.table):
                     await self._entered(holder, CLOSING_SECONDS_MAX)
             except Damaged as error:
                 log_line.error("damaged game", game=holder.hex(), version=error.version, why=error.why)
             fresh = secrets.token_bytes(fairness.GAME_BYTES)
             holder = await self._log.claim(player, ladder, fresh, instead_of=holder)
+
+
+def _is_told(table: Table) -> bool:
+    """Whether the outbox has the game's closing: nobody outside hears of one that nobody joined."""
+    return table.finished is not None and None not in table.seats
 
 
 def _wait_ms(table: Table, now_ms: int) -> int | None:
@@ -343,17 +352,26 @@ def _told_outside(
 ) -> tuple[bytes, ...]:
     """What the append tells the world outside the game: that both seats are taken, that it is over."""
     table = moved.table
-    told: list[bytes] = []
-    opened = table.opened
-    assert opened is not None
-    ladder = f"{rules.ladder}-{opened.mode}"
-    players = tuple(seated.player if seated else b"" for seated in table.seats)
-    rival = table.seats[game.HOUSE_SEAT].rival if table.seats[game.HOUSE_SEAT] else ""  # type: ignore[union-attr]
-    last = events[-1]
-    head = (table.game, last.version, last.hash, at_ms, opened.rules, ladder, opened.counts, players, rival)
-    if any(isinstance(fact, Seated) for fact in moved.facts) and None not in table.seats:
-        told.append(entries.encode(entries.Opening(*head, after)))  # type: ignore[arg-type]
+    first, second = table.seats
+    if table.opened is None or first is None or second is None:
+        return ()
+    told: list[entries.Entry] = []
+    head = entries.Opening(
+        game=table.game,
+        version=events[-1].version,
+        hash=events[-1].hash,
+        at_ms=at_ms,
+        rules=rules.name,
+        ladder=f"{rules.ladder}-{table.opened.mode}",
+        counts=table.opened.counts,
+        players=(first.player, second.player),
+        rival=second.rival,
+        after=after,
+    )
     for fact in moved.facts:
-        if isinstance(fact, Finished):
-            told.append(entries.encode(entries.Closing(*head, fact.winner, fact.reason, table.late)))  # type: ignore[arg-type]
-    return tuple(told)
+        match fact:
+            case Seated(seat=game.HOUSE_SEAT):
+                told.append(head)
+            case Finished(winner, reason):
+                told.append(entries.closing(head, winner, reason, table.late))
+    return tuple(map(entries.encode, told))

@@ -1,10 +1,12 @@
 """The few HTTP addresses: sessions, saved games, reviews, the page. docs/protocol.md lists them."""
 
+import asyncio
 from collections.abc import Awaitable, Callable, Mapping
 from fractions import Fraction
 from typing import Any
 
 import msgspec
+from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.routing import Route
@@ -18,6 +20,7 @@ from server.parts import Parts
 from server.people import token_of, token_text
 
 BODY_BYTES_MAX = 4096
+BODY_SECONDS_MAX = 10
 
 ANY_ORIGIN = {"Access-Control-Allow-Origin": "*"}
 
@@ -58,6 +61,15 @@ def damaged(request: Request, error: Exception) -> Response:
     return JSONResponse({"error": "damaged", "what": f"The stored game doesn't hash: {error}."}, 500)
 
 
+def misdirected(request: Request, error: Exception) -> Response:
+    """Another address or method than there is."""
+    assert isinstance(error, HTTPException)
+    if not request.url.path.startswith("/api/"):
+        return PlainTextResponse(error.detail, error.status_code, headers=error.headers)
+    code = {404: "unknown_address", 405: "wrong_method"}.get(error.status_code, "http_error")
+    return JSONResponse({"error": code, "what": f"{error.detail}."}, error.status_code, headers=error.headers)
+
+
 def parts_of(request: Request) -> Parts:
     parts: Parts = request.app.state.parts
     return parts
@@ -71,10 +83,13 @@ async def _body(request: Request, type_: type[Any]) -> Any:
         raise Problem(403, "wrong_origin", "Only a page of this server may ask for this.")
     body = b""
     try:
-        async for piece in request.stream():
-            body += piece
-            if len(body) > BODY_BYTES_MAX:
-                raise Problem(413, "too_large", f"At most {BODY_BYTES_MAX} bytes.")
+        async with asyncio.timeout(BODY_SECONDS_MAX):
+            async for piece in request.stream():
+                body += piece
+                if len(body) > BODY_BYTES_MAX:
+                    raise Problem(413, "too_large", f"At most {BODY_BYTES_MAX} bytes.")
+    except TimeoutError as error:
+        raise Problem(408, "too_slow", f"A body comes within {BODY_SECONDS_MAX} seconds.") from error
     except ClientDisconnect as error:
         raise Problem(400, "bad_body", "It ended too early.") from error  # Nobody hears it.
     try:
@@ -221,4 +236,4 @@ def routes() -> list[Route]:
     ]
 
 
-PROBLEMS: Mapping[Any, Any] = {Problem: problem, WrongToken: wrong_token, Damaged: damaged}
+PROBLEMS: Mapping[Any, Any] = {Problem: problem, WrongToken: wrong_token, Damaged: damaged, HTTPException: misdirected}

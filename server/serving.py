@@ -21,7 +21,8 @@ from server.wire import FRAME_BYTES_MAX
 THREAD_SWITCH_SECONDS = 0.0005
 """The writer's thread needs the interpreter for each statement; beside a busy loop it would wait 5 ms every time."""
 PING_SECONDS = 20
-DRAIN_SECONDS = 10
+DRAIN_SECONDS = 5
+"""Container engines kill after ten."""
 FILES_BESIDE = 1000
 """Open files that are no sockets at `/ws`: the store's, and requests'."""
 

@@ -1,4 +1,4 @@
-"""Settings, all of them, from the environment; docs/operations in README's table. Nothing else reads it."""
+"""Settings, all of them, from the environment; README has the table. Nothing else reads it."""
 
 import os
 from collections.abc import Mapping

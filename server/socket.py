@@ -10,7 +10,7 @@ from starlette.responses import PlainTextResponse
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from server.connection import Connection, TooFast
-from server.identity import WrongToken, session
+from server.identity import Session, WrongToken, session
 from server.parts import Parts
 from server.wire import CODECS, BadFrame, Code, Codec
 
@@ -96,18 +96,25 @@ async def endpoint(websocket: WebSocket) -> None:
     if parts.connections >= parts.settings.connections_max:
         await websocket.send_denial_response(PlainTextResponse("full, come back later\n", 503))
         return
+    parts.connections += 1
+    try:
+        await _attend(websocket, parts, codec, who)
+    finally:
+        parts.connections -= 1
+
+
+async def _attend(websocket: WebSocket, parts: Parts, codec: Codec, who: Session) -> None:
+    """From the accepted handshake to the end of the connection."""
     await websocket.accept(subprotocol=codec.name)
     outgoing = Outgoing(websocket, codec.text)
     connection = Connection(parts.games, parts.audience, codec, who.player, outgoing.send)
     connection.hello(who.why_not, parts.clock())
-    parts.connections += 1
     writing = asyncio.create_task(outgoing.drain())
     reading = outgoing.reading = asyncio.create_task(_receive(websocket, connection, outgoing, codec))
     try:
         await asyncio.wait((reading, writing), return_when=asyncio.FIRST_COMPLETED)
     finally:
         connection.leave()
-        parts.connections -= 1
         if reading.done() and not reading.cancelled() and (fault := reading.exception()) is not None:
             # As plain text: a log with the values of variables in it would tell keys and hands.
             log_line.error("a fault of ours closed a connection", why=format_exception(fault))

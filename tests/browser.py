@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from functools import cache
 from typing import Any
 
+import msgpack
 from playwright.async_api import Browser, BrowserContext, ConsoleMessage, Locator, Page, WebSocketRoute, expect
 
 from events import codec
@@ -16,6 +17,8 @@ from tests.npm import checkout
 from tests.running import Server
 
 CHROMIUM = "/usr/bin/chromium"
+FLAGS = ("--disable-renderer-backgrounding", "--disable-backgrounding-occluded-windows")
+"""A tab that isn't in front draws its frames all the same."""
 wait_ms_max = 60_000
 """For anything that must come: only a page that is broken takes so long."""
 
@@ -86,6 +89,10 @@ class Wire:
         self.holding_in = self.holding_out = False
         self.change: Callable[[bytes], list[bytes]] = lambda frame: [frame]
         """From a frame of the server's to those that arrive."""
+        self.alter: Callable[[bytes], bytes] = lambda frame: frame
+        """From a frame of the page's to the one that arrives."""
+        self.sent: list[Any] = []
+        """The page's messages, as the page sent them."""
         self._kept: list[tuple[Callable[[Any], None], Any]] = []
 
     @classmethod
@@ -98,6 +105,8 @@ class Wire:
         server = socket.connect_to_server()
 
         def out(frame: Any) -> None:
+            self.sent.append(msgpack.unpackb(frame))
+            frame = self.alter(frame)
             if self.holding_out:
                 self._kept.append((server.send, frame))
             else:

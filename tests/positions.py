@@ -69,7 +69,7 @@ class Played:
             assert (self.table, self.dealer) == before
             return moved
         assert isinstance(moved, Moved)
-        cause = codec.cause(self.game, seat, PLAYER, f"{len(self.events)}")
+        cause = codec.cause(self.game, seat, PLAYER, f"{len(self.events)}", command)
         self.facts += moved.facts
         self.events += chain.extend(
             self.head, [codec.encode(codec.Event(self.now_ms, cause, fact)) for fact in moved.facts]

@@ -28,6 +28,8 @@ from websockets.frames import Opcode
 from events import chain, codec
 from events.chain import Head, Stored
 from projections.audit import Findings, audit_file
+from rules.fifty_states import FIFTY_STATES
+from rules.game import PLAYER_COMMANDS
 
 ROOT = Path(__file__).resolve().parent.parent
 JSON = "statecraft.v1.json"
@@ -40,6 +42,17 @@ wait_seconds_max = 60
 
 T = TypeVar("T")
 Message = Mapping[str, Any]
+
+
+_COMMANDS = {each.__name__: each for each in (*PLAYER_COMMANDS, *FIFTY_STATES.commands)}
+
+
+def cause(game: bytes, player: bytes, id_: str, command: Message) -> bytes:
+    """The cause that the server gives a command of seat 0, as it was sent in either subprotocol."""
+    values = {name: value for name, value in command.items() if name != "do"}
+    if isinstance(entropy := values.get("entropy"), str):
+        values["entropy"] = base64.b64decode(entropy)
+    return codec.cause(game, 0, player, id_, _COMMANDS[command["do"]](**values))
 
 
 # ---------------------------------------------------------------- the process

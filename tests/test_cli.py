@@ -71,6 +71,15 @@ async def test_audit_reads_while_another_process_serves_the_log(data: Path, play
         await database.close()
 
 
+def test_audit_of_a_log_cut_off_says_so_and_exits_with_3(tmp_path: Path) -> None:
+    lines = (GOLDEN / "fifty-states-strategic.jsonl").read_text().splitlines(keepends=True)
+    file = tmp_path / "cut.jsonl"
+    file.write_text("".join(lines[:-1]))
+    done = run("audit", file)
+    assert done.returncode == 3
+    assert "So far well" in done.stdout
+
+
 def test_audit_of_a_changed_file_fails_and_names_the_event(tmp_path: Path) -> None:
     lines = (GOLDEN / "fifty-states-strategic.jsonl").read_text().splitlines(keepends=True)
     lines[20] = lines[20].replace('"body":"l', '"body":"m')

@@ -13,7 +13,8 @@ import pytest
 from events import chain, codec
 from rules import fairness, game
 from rules.fairness import NO_ENTROPY, Purpose, Stream
-from rules.fifty_states import FIFTY_STATES, deal
+from rules.fifty_states import FIFTY_STATES, Play, deal
+from rules.game import Card
 from tests.conftest import VECTORS
 
 KNOWN: dict[str, Any] = json.loads((VECTORS / "fairness.json").read_text())
@@ -34,7 +35,8 @@ def test_the_published_hashes_come_out() -> None:
     for mode, hash_ in KNOWN["strategy_hash"].items():
         assert FIFTY_STATES.strategy_hash(mode).hex() == hash_
     cause = KNOWN["cause"]
-    made = codec.cause(GAME, cause["seat"], bytes.fromhex(cause["player"]), cause["command_id"])
+    made = codec.cause(GAME, cause["seat"], bytes.fromhex(cause["player"]), cause["command_id"], Play(1, Card(50)))
+    assert (cause["kind"], cause["battle"]) == ("Play", 1)
     assert made.hex() == cause["cause"]
 
 

@@ -30,7 +30,7 @@ from server.connection import Connection
 from server.games import Games
 from server.wire import CODECS, Codec
 from tests.contrary import ContraryLog
-from tests.running import RULES, Followed, Message, eventually, plain
+from tests.running import RULES, Followed, Message, cause, eventually, plain
 
 pytestmark = pytest.mark.anyio
 
@@ -122,7 +122,7 @@ class Table:
         followed, other = [await twin.follow(game) for twin in twins]
 
         async def both(id_: str, command: Message) -> None:
-            self.sent[game].append(codec.cause(game, 0, player, id_))
+            self.sent[game].append(cause(game, player, id_, command))
             answers = await asyncio.gather(*(twin.do(game, id_, command) for twin in twins))
             assert answers[0]["type"] == "done", answers
             assert answers[0] == answers[1]
@@ -278,7 +278,7 @@ async def test_a_commit_that_fails_is_decided_again_and_nothing_forks(tmp_path: 
                 id_ = f"at-{followed.head.version}"
                 done = await peer.do(game, id_, command)
                 assert done["type"] == "done"
-                table.sent[game].append(codec.cause(game, 0, player, id_))
+                table.sent[game].append(cause(game, player, id_, command))
                 assert followed.head == Head(done["version"], done["hash"])
                 if not followed.over:
                     assert followed.hand is not None

@@ -42,6 +42,7 @@ from tests.running import (
     Guest,
     Message,
     Server,
+    cause,
     connect,
     connected,
     eventually,
@@ -77,7 +78,7 @@ class Remembered:
 
     @property
     def cause(self) -> bytes:
-        return codec.cause(self.game, 0, self.player, self.id)
+        return cause(self.game, self.player, self.id, self.command)
 
 
 @dataclass(slots=True)

@@ -204,3 +204,10 @@ def test_the_chain_names_the_first_event_that_does_not_follow() -> None:
     broken = chain.check(chain.origin(bytes(16)), (events[0], events[2]))
     assert broken is not None
     assert broken.version == 2
+
+
+def test_a_command_id_used_again_for_another_command_gives_another_cause() -> None:
+    asked = [Mix(bytes(32)), Resign(), fifty_states.Play(1, Card(50)), fifty_states.Play(2, Card(50))]
+    assert len({codec.cause(bytes(16), 0, PLAYER, "again", command) for command in asked}) == 4
+    same = {codec.cause(bytes(16), 0, PLAYER, "again", fifty_states.Play(1, Card(card))) for card in (1, 50)}
+    assert len(same) == 1, "a card is not in it: of each kind and battle only one can be taken"

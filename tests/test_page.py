@@ -3,6 +3,7 @@
 import itertools
 import re
 from collections.abc import AsyncIterator, Iterator
+from dataclasses import replace
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -11,6 +12,8 @@ import msgpack
 import pytest
 from playwright.async_api import Browser, BrowserContext, Page, async_playwright, expect
 
+from events import codec
+from events.chain import extend, origin
 from rules.cast import CAST
 from rules.fifty_states import Captured, Played, Revealed, RoundEnded
 from rules.game import Card, Dealt, Fact, Finished, Mixed, Seated
@@ -31,7 +34,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
 @pytest.fixture(scope="module")
 async def browser(anyio_backend: str) -> AsyncIterator[Browser]:
     async with async_playwright() as playwright:
-        browser = await playwright.chromium.launch(executable_path=at.CHROMIUM)
+        browser = await playwright.chromium.launch(executable_path=at.CHROMIUM, args=list(at.FLAGS))
         yield browser
         await browser.close()
 
@@ -125,13 +128,14 @@ async def test_a_whole_game_is_played_by_keyboard_and_every_reveal_is_said_once(
     await expect(page.get_by_role("heading", level=1)).to_be_focused()
     game = await at.at_game(page)
     walks = itertools.cycle(["End", "Home", "ArrowRight", "ArrowLeft", "ArrowDown", "ArrowUp"])
+    choices = itertools.cycle(["Enter", "Space"])
     await expect(at.hand(page)).to_have_count(7)
     await tab_to(page, lambda said: bool(re.fullmatch(r"[A-Z].*, \d+, \d{4}", said)))
     while not await at.ending(page).count():
         before = await at.matches(page)
         await page.keyboard.press(next(walks))
         focused = await page.evaluate("document.activeElement.dataset.card")
-        await page.keyboard.press(next(itertools.cycle(["Enter", "Space"])))
+        await page.keyboard.press(next(choices))
         await expect(page.get_by_role("radio", checked=True)).to_have_attribute("data-card", focused)
         # The hand is one stop: Resign is the next one, Confirm the one after it.
         await page.keyboard.press("Tab")
@@ -247,7 +251,8 @@ async def test_a_card_whose_answer_is_under_way_at_a_reload_is_played_once(
     facts = at.facts_of(server, game)
     assert of_type(facts, Played) == [Played(0, 1, Card(card))]
     player = await at.player_of(page)
-    cause = sha256(b"statecraft cause v1\0" + game + b"\0" + player + pending["id"].encode()).digest()[:16]
+    asked = pending["id"].encode() + b"\0Play\0" + (1).to_bytes(4, "big")
+    cause = sha256(b"statecraft cause v1\0" + game + b"\0" + player + asked).digest()[:16]
     (event,) = (event for event in at.events_of(server, game) if isinstance(event.fact, Played))
     assert event.cause == cause
     assert await page.evaluate(f"sessionStorage['statecraft.pending.{game.hex()}']") is None
@@ -390,6 +395,73 @@ async def test_another_history_than_the_one_this_browser_saw_is_told(context: Br
     await expect(page.get_by_role("heading", name="This is not the game that your browser saw")).to_be_visible()
 
 
+async def test_entropy_that_this_browser_did_not_make_is_told(context: BrowserContext) -> None:
+    """An operator that knows the secret could mix for the player, and try until the deal suits him."""
+    wire = await Wire.under(context)
+
+    def alter(frame: bytes) -> bytes:
+        message = msgpack.unpackb(frame)
+        if message["type"] == "do" and message["command"]["do"] == "Mix":
+            message["command"]["entropy"] = sha256(message["command"]["entropy"]).digest()
+        return bytes(msgpack.packb(message))
+
+    wire.alter = alter
+    page = await at.arrive(context)
+    await at.sit_down(page)
+    await expect(page.get_by_text("isn’t the one this browser made")).to_be_visible()
+    await page.goto(f"/#/game/{at.game_of(page).hex()}/fair")
+    await expect(page.get_by_role("heading", name="The chance in this game is not yours")).to_be_visible()
+
+
+async def test_the_entropy_of_an_honest_game_is_said_to_be_ones_own(context: BrowserContext) -> None:
+    page = await at.arrive(context)
+    await at.sit_down(page)
+    await page.goto(f"/#/game/{at.game_of(page).hex()}/fair")
+    await expect(page.get_by_role("heading", name="Every check passed so far")).to_be_visible()
+    await expect(page.get_by_text("is the one this browser made, after")).to_be_visible()
+
+
+async def test_a_game_opened_anew_under_the_players_hands_is_told_and_gets_no_entropy(context: BrowserContext) -> None:
+    """An operator that could open a game again and again would choose among as many deals."""
+    wire = await Wire.under(context)
+    opening: dict[str, Any] = {}
+
+    def change(frame: bytes) -> list[bytes]:
+        message = msgpack.unpackb(frame)
+        if message["type"] != "events":
+            return [frame]
+        if message["version"] == 3:
+            opening.update(message)
+        if message["version"] != 6:
+            return [frame]
+        return [frame, *another_opening(opening)]
+
+    wire.change = change
+    page = await at.arrive(context)
+    await page.get_by_role("button", name="Play at the Relaxed desk", disabled=False).click()
+    await expect(page.get_by_text("a different history of this game")).to_be_visible()
+    mixed = [message for message in wire.sent if message["type"] == "do" and message["command"]["do"] == "Mix"]
+    assert len(mixed) == 1
+    ((_, version, _),) = await page.evaluate("JSON.parse(localStorage['statecraft.heads'])")
+    assert version == 6, "the head that was seen first stays, as evidence"
+    wire.change = lambda frame: [frame]
+    await page.reload()
+    await expect(at.hand(page)).to_have_count(7)
+    await expect(page.get_by_text("a different history of this game")).to_have_count(0)
+
+
+def another_opening(told: dict[str, Any]) -> list[bytes]:
+    """The frames of a server that has opened the game once more, under another secret."""
+    game = bytes.fromhex(told["topic"].removeprefix("game/"))
+    events = [codec.decode(body) for body in told["events"]]
+    events[0] = replace(events[0], fact=replace(events[0].fact, secret_hash=bytes(32)))
+    stored = extend(origin(game), [codec.encode(event) for event in events])
+    table = {**told["table"], "opened": {**told["table"]["opened"], "secret_hash": bytes(32)}}
+    again = {"type": "subscribed", "topic": told["topic"], "recovered": False, "version": 0, "hash": origin(game).hash}
+    frame = {**told, "hash8": stored[-1].hash[:8], "events": [event.body for event in stored], "table": table}
+    return [msgpack.packb(again), msgpack.packb(frame)]
+
+
 async def test_somebody_else_can_watch_without_seeing_a_hand(
     context: BrowserContext, browser: Browser, server: Server
 ) -> None:
@@ -524,6 +596,20 @@ async def test_the_review_of_a_running_game_is_closed(browser: Browser, server: 
         await at.sit_down(page)
         await page.goto(f"/#/game/{at.game_of(page).hex()}/review")
         await expect(page.get_by_text("The review opens when the game is over.")).to_be_visible()
+
+
+async def test_a_card_does_not_slip_from_under_the_pointer_at_its_lower_edge(context: BrowserContext) -> None:
+    page = await at.arrive(context)
+    await at.sit_down(page)
+    box = await at.hand(page).nth(3).bounding_box()
+    assert box is not None
+    await page.mouse.move(box["x"] + box["width"] / 2, box["y"] + box["height"] - 1)
+    under = """() => [...document.querySelectorAll(":hover")].at(-1).closest("[role=radio]")?.dataset.card ?? null"""
+    cards = await at.cards(page)
+    for _ in range(3):
+        await page.evaluate("new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn)))")
+        assert await page.evaluate(under) == str(cards[3])
+        assert await at.hand(page).nth(3).bounding_box() == box
 
 
 # ---------------------------------------------------------------- for everybody

@@ -61,7 +61,7 @@ def frames(number: int, cards: tuple[Card, ...]) -> list[dict[str, Any]]:
         moved = game.move(FIFTY_STATES, table, dealer, 0, command, NOW)
         assert isinstance(moved, Moved), moved
         table, dealer = moved.table, moved.dealer
-        cause = codec.cause(GAME, 0, PLAYER, str(at))
+        cause = codec.cause(GAME, 0, PLAYER, str(at), command)
         events = extend(head, [codec.encode(codec.Event(NOW, cause, fact)) for fact in moved.facts])
         head = events[-1].head
         for each in CODECS.values():

@@ -421,14 +421,14 @@ async def still_answers(server: Server, subprotocol: str, sent: Any) -> None:
     await client.leave()
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(message=nearly_messages())
 async def test_no_message_however_wrong_is_a_fault_of_ours(server: Server, message: dict[str, Any]) -> None:
     for subprotocol in BOTH:
         await still_answers(server, subprotocol, message)
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(data=st.binary(max_size=200), text=st.text(st.characters(codec="utf-8"), max_size=200))
 async def test_no_bytes_and_no_text_are_a_fault_of_ours(server: Server, data: bytes, text: str) -> None:
     await still_answers(server, MSGPACK, data)
@@ -626,6 +626,28 @@ async def test_the_same_command_five_times_is_one_event_with_five_equal_answers(
             len([fact for fact in followed.facts if isinstance(fact, Played)]) == 1
         )
         await goes_on(server, client, followed)
+
+
+@pytest.mark.parametrize("subprotocol", BOTH)
+async def test_open_sent_again_gets_the_answer_of_its_opening_while_the_game_runs(
+    server: Server, guest: Guest, subprotocol: str
+) -> None:
+    async with connected(server, guest, subprotocol) as client:
+        first = await client.ask("open", "open-it", rules=RULES, mode="relaxed", settings={})
+        followed = await client.follow(bytes.fromhex(first["game"]))
+        await client.mix(followed)
+        for _ in range(5):
+            assert await client.ask("open", "open-it", rules=RULES, mode="relaxed", settings={}) == first
+        for _ in range(6):
+            await client.until(lambda: followed.my_turn)
+            assert followed.hand is not None
+            await client.do(followed.game, {"do": "Play", "battle": followed.battle, "card": followed.hand[0]})
+        assert await client.ask("open", "open-it", rules=RULES, mode="relaxed", settings={}) == first
+        another = await client.ask("open", "another", rules=RULES, mode="relaxed", settings={})
+        assert another["game"] == first["game"]
+        assert another["version"] > first["version"]
+        refused = await client.ask("open", "wrong", rules=RULES, mode="relaxed", settings={"speed": 1})
+        assert refused["reason"] == "unknown_setting"
 
 
 async def test_the_same_command_on_five_connections_at_once_is_one_event_with_five_equal_answers(

@@ -3,7 +3,7 @@ import { GameLog } from "./gamelog.js";
 import { newId } from "./socket.js";
 import { browser, tab } from "./storage.js";
 import { clientEntropy } from "./verify/promises.js";
-import { fromHex, hex } from "./verify/hash.js";
+import { fromHex, hex, same } from "./verify/hash.js";
 
 const headsMax = 60;
 /** Mends without progress before the log is read from the beginning. */
@@ -28,6 +28,8 @@ export class Game {
   refusal = null;
   /** Whether the server tells another history than this browser has seen before. */
   forked = false;
+  /** Whether the entropy that stands in the log for our seat isn't the one this browser made. */
+  foreign = false;
   /** The version after which facts came live; what lies before was told as history. */
   liveFrom = Infinity;
   /** The last head that this tab saw move live, for what is drawn as news. */
@@ -54,13 +56,18 @@ export class Game {
     this.on = { changed, news, refused };
     this.topic = `game/${id}`;
     this.log = new GameLog(id, fieldsOf);
-    this.held = heldHead(id);
+    /** What every telling from now on must pass through. @type {Head | null} */
+    this.held = null;
     this.pending = tab.read(`pending.${id}`);
   }
 
   begin() {
     this.socket.subscribe(this.topic, {
-      after: () => (this.log.head.version ? [this.log.head.version, this.log.head.hash] : null),
+      after: () => {
+        // Whatever any tab had chained before we ask, the answer must hold. (Not what one chains while it travels.)
+        this.held = later(this.held, heldHead(this.id));
+        return this.log.head.version ? [this.log.head.version, this.log.head.hash] : null;
+      },
       take: (message) => this.#take(message),
     });
     if (this.pending) this.#send(this.pending);
@@ -172,6 +179,7 @@ export class Game {
   }
 
   #startOver() {
+    this.held = later(this.held, this.log.head);
     this.log = this.log.empty();
     this.liveFrom = Infinity;
     this.newsFrom = Infinity;
@@ -186,7 +194,8 @@ export class Game {
     if (!table) return;
     this.table = table;
     if (this.held && version < this.held.version && this.liveFrom === Infinity) this.forked = true;
-    if (!this.forked) keepHead(this.id, this.log.head);
+    if (!this.forked) keepHead(this.id, this.log);
+    this.#checkEntropy();
     this.#settle();
     if (this.liveFrom === Infinity) this.liveFrom = version;
     else {
@@ -212,11 +221,30 @@ export class Game {
     this.on.changed();
   }
 
+  /** The seat that the chained log gives us, whatever the server's view says. @returns {number | null} */
+  get #ownSeat() {
+    const seated = this.log.facts.find((fact) => fact.type === "Seated" && fact.player.length > 0 && hex(fact.player) === this.socket.player);
+    return seated ? seated.seat : null;
+  }
+
+  /** Nobody but us may bring our chance: who knows the server's secret could try until the deal suits him. */
+  #checkEntropy() {
+    const seat = this.#ownSeat;
+    const mixed = this.log.facts.find((fact) => fact.type === "Mixed" && fact.seat === seat);
+    if (mixed) this.foreign = !same(mixed.entropy, clientEntropy(this.secret(), this.log.facts[0].hash));
+  }
+
   /** Our own chance goes into the deal as soon as the opening, with the server's promise, stands in the log. */
   async #mix() {
     const opened = this.log.facts[0];
-    const seat = this.seat;
-    if (this.#mixing || seat === null || opened.type !== "Opened" || this.table.mixed[seat] || this.over) return;
+    const seat = this.#ownSeat;
+    if (this.#mixing || this.forked || seat === null || opened.type !== "Opened" || this.over) return;
+    if (this.log.facts.some((fact) => fact.type === "Mixed" && fact.seat === seat)) return;
+    if (!promisedOn(this.id, hex(opened.hash))) {
+      // This game was opened before under another promise: mixing again would let the server choose between two deals.
+      this.forked = true;
+      return;
+    }
     this.#mixing = true;
     const entropy = clientEntropy(this.secret(), opened.hash);
     // The id is the game's: two tabs that both see the opening mix once.
@@ -227,18 +255,37 @@ export class Game {
   }
 }
 
+/** @param {Head | null} one @param {Head | null} other */
+function later(one, other) {
+  return other && other.version > (one?.version ?? 0) ? other : one;
+}
+
+/**
+ * Whether this browser mixes on this opening of a game: on the first one that it sees, and on no other ever.
+ * @param {string} game @param {string} opening the hash of `Opened`, in hex
+ */
+function promisedOn(game, opening) {
+  const kept = browser.read("openings");
+  /** @type {[string, string][]} */
+  const openings = Array.isArray(kept) ? kept : [];
+  const known = openings.find(([id]) => id === game);
+  if (known) return known[1] === opening;
+  browser.write("openings", [...openings, [game, opening]].slice(-headsMax));
+  return true;
+}
+
 /** The last head of a game that this browser chained itself. @param {string} game @returns {Head | null} */
 export function heldHead(game) {
   const held = heads().find(([id]) => id === game);
   return held ? { version: held[1], hash: fromHex(held[2]) } : null;
 }
 
-/** @param {string} game @param {Head} head */
-function keepHead(game, head) {
+/** Never in place of a head that this log doesn't pass through: that one is the evidence. @param {string} game @param {GameLog} log */
+function keepHead(game, log) {
   const held = heldHead(game);
-  if (held && held.version >= head.version) return;
+  if (held && (held.version >= log.head.version || !log.passes(held))) return;
   const others = heads().filter(([id]) => id !== game);
-  browser.write("heads", [...others, [game, head.version, hex(head.hash)]].slice(-headsMax));
+  browser.write("heads", [...others, [game, log.head.version, hex(log.head.hash)]].slice(-headsMax));
 }
 
 /** @returns {[string, number, string][]} game, version, hash; the latest last */

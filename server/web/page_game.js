@@ -8,7 +8,8 @@ import { openGame } from "./page_home.js";
 import { inWords } from "./reasons.js";
 import { home, toExport, toFair, toGame, toReview } from "./route.js";
 import { secret } from "./session.js";
-import { hex } from "./verify/hash.js";
+import { fromHex, hex } from "./verify/hash.js";
+import { clientEntropy } from "./verify/promises.js";
 import { sentence, sheet } from "./views/frame.js";
 
 /** @typedef {import("./main.js").App} App */
@@ -71,8 +72,11 @@ class Followed {
 
   /** @returns {import("./views/frame.js").Notice[]} */
   notices() {
-    if (!this.game.forked) return [];
-    return [{ grave: true, text: "The server now tells a different history of this game than the one this browser saw. “How fair was this?” shows where." }];
+    const { forked, foreign } = this.game;
+    const notices = [];
+    if (forked) notices.push({ grave: true, text: "The server now tells a different history of this game than the one this browser saw. “How fair was this?” shows where." });
+    if (foreign) notices.push({ grave: true, text: "The chance mixed in for you isn’t the one this browser made. Unless you began this game elsewhere without a recovery link, or cleared this browser’s data since, somebody else chose it." });
+    return notices;
   }
 
   back() {
@@ -222,6 +226,10 @@ export class FairPage {
     const held = heldHead(this.id);
     const inside = document.createElement("div");
     container.replaceChildren(inside);
-    show(inside, this.text, held ? { heldHead: hex(held.hash) } : {});
+    show(inside, this.text, {
+      ...(held ? { heldHead: hex(held.hash) } : {}),
+      player: this.app.socket.player,
+      entropy: (opening) => hex(clientEntropy(secret(), fromHex(opening))),
+    });
   }
 }

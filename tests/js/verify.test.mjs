@@ -95,8 +95,8 @@ const vectorTests = {
     const hashes = Object.entries(fiftyStates.modes).map(([mode, { policy }]) => [mode, hex(promises.strategyHash(policy))]);
     assert.deepEqual(Object.fromEntries(hashes), expected);
   },
-  cause: ({ seat, player, command_id, cause }) =>
-    assert.equal(hex(promises.causeOf(game, seat, fromHex(player), command_id)), cause),
+  cause: ({ seat, player, command_id, kind, battle, cause }) =>
+    assert.equal(hex(promises.causeOf(game, seat, fromHex(player), command_id, kind, battle)), cause),
   chain: ([first, ...events]) => {
     let hash = origin(game);
     assert.deepEqual({ version: 0, hash: hex(hash) }, first);

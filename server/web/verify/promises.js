@@ -36,9 +36,9 @@ export function strategyHash(policy) {
   return sha256("statecraft strategy v1", utf8(policy));
 }
 
-/** @param {Uint8Array} game @param {number} seat @param {Uint8Array} player @param {string} commandId */
-export function causeOf(game, seat, player, commandId) {
-  const fields = [exactly(game, 16), wide(seat, 1), exactly(player, 16), utf8(commandId)];
+/** @param {Uint8Array} game @param {number} seat @param {Uint8Array} player @param {string} commandId @param {string} kind @param {number} battle */
+export function causeOf(game, seat, player, commandId, kind, battle) {
+  const fields = [exactly(game, 16), wide(seat, 1), exactly(player, 16), utf8(`${commandId}\0${kind}\0`), wide(battle, 4)];
   return sha256("statecraft cause v1", ...fields).subarray(0, 16);
 }
 

@@ -7,8 +7,14 @@ import { limits } from "./limits.js";
 /** @typedef {import("./game.js").Battle} Battle */
 /** @typedef {import("./index.js").Report} Report */
 /** @typedef {import("./index.js").Shown} Shown */
-/** @typedef {{heldHead?: string}} Options the last hash, in hex, that this browser saw while the game was played */
+/**
+ * @typedef {object} Options what the browser of a player knows of its own
+ * @property {string} [heldHead] the last hash, in hex, that it saw while the game was played
+ * @property {string | null} [player] its player's id, in hex
+ * @property {(opening: string) => string} [entropy] from the hash of `Opened` to the entropy it brings there, both in hex
+ */
 /** @typedef {"none" | "same" | "earlier" | "other"} Held how the held hash stands to this file */
+/** @typedef {"none" | "own" | "foreign"} Brought whose entropy the player's seat brought */
 
 const shortDigits = 8;
 
@@ -19,11 +25,13 @@ const shortDigits = 8;
  * @param {Options} [options]
  * @returns {HTMLElement} the heading, which can take the focus
  */
-export function show(container, text, { heldHead } = {}) {
+export function show(container, text, options = {}) {
+  const { heldHead } = options;
   const report = check(text);
   const held = compared(report, heldHead);
-  const heading = element("h2", { tabindex: "-1" }, headline(report, held));
-  const good = report.ok && held !== "other";
+  const brought = whose(report, options);
+  const heading = element("h2", { tabindex: "-1" }, headline(report, held, brought));
+  const good = report.ok && held !== "other" && brought !== "foreign";
   const sections = [
     element("header", { class: good ? (report.over ? "sc-good" : "sc-open") : "sc-bad" }, stamp(good, report.over), heading, lede(report)),
     fault(report),
@@ -31,6 +39,7 @@ export function show(container, text, { heldHead } = {}) {
     battles(report),
     hands(report),
     lastHash(report, held, heldHead),
+    ownEntropy(brought),
     secrets(report),
     events(report),
     notProven(),
@@ -50,11 +59,26 @@ function compared(report, heldHead) {
   return report.facts.some((fact) => fact.hash === heldHead) ? "earlier" : "other";
 }
 
-/** @param {Report} report @param {Held} held */
-function headline({ ok, over, failure }, held) {
+/** @param {Report} report @param {Options} options @returns {Brought} */
+function whose(report, { player, entropy }) {
+  const opened = report.facts.find((fact) => fact.type === "Opened");
+  const seated = report.facts.find((fact) => fact.type === "Seated" && of(fact, "player") === player);
+  const mixed = report.facts.find((fact) => fact.type === "Mixed" && seated && of(fact, "seat") === of(seated, "seat"));
+  if (!player || !entropy || !opened || !mixed) return "none";
+  return of(mixed, "entropy") === entropy(opened.hash) ? "own" : "foreign";
+}
+
+/** @param {Shown} fact @param {string} name */
+function of(fact, name) {
+  return fact.fields.find((each) => each.name === name)?.value;
+}
+
+/** @param {Report} report @param {Held} held @param {Brought} brought */
+function headline({ ok, over, failure }, held, brought) {
   if (failure && failure.version === null) return "This is not a saved game";
   if (failure) return `This game does not check out: event ${failure.version}`;
   if (held === "other") return "This is not the game that your browser saw";
+  if (brought === "foreign") return "The chance in this game is not yours";
   return ok && over ? "Every check passed" : "Every check passed so far";
 }
 
@@ -223,6 +247,18 @@ function lastHash(report, held, heldHead) {
   return section(`${which}, that of event ${report.events}`, element("p", {}, code(report.headHash)),
     element("p", { class: held === "other" ? "sc-bad" : held === "none" ? "" : "sc-good" }, words),
     held === "other" ? element("p", {}, "It saw ", code(heldHead ?? "")) : null);
+}
+
+/** @param {Brought} brought */
+function ownEntropy(brought) {
+  if (brought === "none") return null;
+  const words = {
+    own: "The entropy that your seat brought is the one this browser made, after the server had bound itself to its secret ✓",
+    foreign:
+      "The entropy that your seat brought isn’t the one this browser made ✗ Unless you began this game elsewhere without a recovery link, or cleared " +
+      "this browser’s data since, somebody else chose it, and whoever knew the server’s secret could choose the deal.",
+  }[brought];
+  return section("Your own chance", element("p", { class: brought === "own" ? "sc-good" : "sc-bad" }, words));
 }
 
 /** @param {Report} report */
