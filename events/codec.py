@@ -47,6 +47,12 @@ def encode(event: Event) -> bytes:
     return body
 
 
+def name(body: bytes) -> str:
+    """The stored name of the fact in a body that `encode` wrote, without decoding it. Of other bytes: anything."""
+    # A short array's head, the format, a short string's head.
+    return body[3 : 3 + (body[2] & 31)].decode(errors="replace") if len(body) > 3 else ""
+
+
 def decode(body: bytes) -> Event:
     """Raises Undecodable, with what was expected and what came."""
     values = unpack(body)

@@ -21,6 +21,8 @@ class Opening:
     players: tuple[bytes, bytes]
     """16 bytes each; empty for the house."""
     rival: str
+    after: tuple[bytes, ...] = ()
+    """Games of these players whose closings stand before this leaf: those they had their places from, rising."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,24 +49,35 @@ Entry = Opening | Closing
 
 def closing(last: Opening, winner: int | None, reason: str, owing: tuple[int, ...]) -> Closing:
     """The closing entry of a game that stands where `last` says."""
-    return Closing(
-        **{field.name: getattr(last, field.name) for field in fields(last)}, winner=winner, reason=reason, owing=owing
-    )
+    head = {field.name: getattr(last, field.name) for field in fields(last) if field.name != "after"}
+    return Closing(**head, winner=winner, reason=reason, owing=owing)
 
 
 _SHAPES = {each.__name__: shape(each) for each in (Opening, Closing)}
+_AFTER = "OpeningAfter"
+"""The stored name of an opening that names games before it; one that names none is stored as it was before any did."""
 
 
 def encode(entry: Entry) -> bytes:
     name = type(entry).__name__
-    body: bytes = pack((FORMAT, name, *_SHAPES[name].values(entry)))
+    values = _SHAPES[name].values(entry)
+    if isinstance(entry, Opening):
+        name, values = (_AFTER, values) if entry.after else (name, values[:-1])
+    body: bytes = pack((FORMAT, name, *values))
     return body
 
 
 def decode(body: bytes) -> Entry:
     """Raises Undecodable."""
-    values = unpack(body)
-    if len(values) < 2 or values[0] != FORMAT or values[1] not in _SHAPES:
-        raise Undecodable(f"an entry of format {FORMAT}, not {values[:2]!r}")
-    entry: Entry = _SHAPES[values[1]].make(values[2:])
+    match unpack(body):
+        case (1, "Opening", *values):
+            entry: Entry = _SHAPES["Opening"].make((*values, ()))
+        case (1, "OpeningAfter", *values):
+            entry = _SHAPES["Opening"].make(tuple(values))
+            if not entry.after or list(entry.after) != sorted(set(entry.after)):  # type: ignore[union-attr]
+                raise Undecodable("the games before an opening are named once each, rising")
+        case (1, "Closing", *values):
+            entry = _SHAPES["Closing"].make(tuple(values))
+        case other:
+            raise Undecodable(f"an entry of format {FORMAT}, not {other[:2]!r}")
     return entry

@@ -91,6 +91,9 @@ class Log(Protocol):
     async def claimed(self, player: bytes, ladder: str) -> bytes | None:
         """The game that holds the player's place in a ladder."""
 
+    async def before(self, game: bytes) -> bytes | None:
+        """The game whose place `game` took in a claim, if it took one's."""
+
     async def outbox(self, partition: int, after: int = 0, limit: int = 1000) -> Sequence[OutboxEntry]:
         """Entries with a position above `after`, rising."""
 

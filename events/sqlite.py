@@ -39,6 +39,9 @@ CREATE INDEX IF NOT EXISTS deadlines ON games (deadline_ms, game) WHERE deadline
 CREATE TABLE IF NOT EXISTS claims (
     player BLOB NOT NULL, ladder TEXT NOT NULL, game BLOB NOT NULL, PRIMARY KEY (player, ladder)
 ) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS befores (
+    game BLOB PRIMARY KEY NOT NULL, before BLOB NOT NULL
+) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS outbox (
     partition INTEGER NOT NULL, position INTEGER NOT NULL, hash BLOB NOT NULL, game BLOB NOT NULL, body BLOB NOT NULL,
     PRIMARY KEY (partition, position)
@@ -162,6 +165,7 @@ class SqliteLog:
 
     async def claim(self, player: bytes, ladder: str, game: bytes, instead_of: bytes | None = None) -> bytes:
         def job(connection: sqlite3.Connection) -> bytes:
+            holder_before = _claimed(connection, player, ladder)
             connection.execute(
                 "INSERT INTO claims VALUES (?, ?, ?)"
                 " ON CONFLICT DO UPDATE SET game = excluded.game WHERE claims.game = ?",
@@ -169,12 +173,18 @@ class SqliteLog:
             )
             holder = _claimed(connection, player, ladder)
             assert holder is not None
+            if holder_before is not None and holder != holder_before:
+                connection.execute("INSERT OR REPLACE INTO befores VALUES (?, ?)", (holder, holder_before))
             return holder
 
         return await self._database.write(job)
 
     async def claimed(self, player: bytes, ladder: str) -> bytes | None:
         return await self._database.read(lambda connection: _claimed(connection, player, ladder))
+
+    async def before(self, game: bytes) -> bytes | None:
+        rows = await self._rows("SELECT before FROM befores WHERE game = ?", (game,))
+        return rows[0][0] if rows else None
 
     async def outbox(self, partition: int, after: int = 0, limit: int = 1000) -> Sequence[OutboxEntry]:
         rows = await self._rows(

@@ -24,6 +24,11 @@ NOT_PROVED = (
     "one your own browser held while you played: the page shows it, and a saved file carries it",
 )
 """In the words of docs/audit.md."""
+NOT_PROVED_BY_LEDGER = (
+    *NOT_PROVED[:-1],
+    "that everybody else is shown the same ledger: keep the checkpoint, the next one must be consistent with it",
+)
+"""Where the game's leaves are under a signed checkpoint."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,21 +14,26 @@ from starlette.routing import Mount, WebSocketRoute
 from starlette.staticfiles import StaticFiles
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from events import sqlite_ledger
 from events.database import Database
 from events.sqlite import SCHEMA, SqliteLog
-from server import http, people, records, socket
+from events.sqlite_ledger import SqliteLedger
+from server import http, people, public, records, socket
+from server.archive import archive
 from server.audience import Audience
 from server.clock import Sweep, now_ms
 from server.games import Games
-from server.keys import operator_keys
+from server.keys import ledger_key, operator_keys
 from server.parts import Parts
 from server.people import People
 from server.records import Records
+from server.sequencer import Sequencer
 from server.settings import ROOT, Settings
+from server.signer import Publisher, signer
 
 log_line = structlog.get_logger()
 
-SCHEMAS = (SCHEMA, people.SCHEMA, records.SCHEMA)
+SCHEMAS = (SCHEMA, sqlite_ledger.SCHEMA, people.SCHEMA, records.SCHEMA)
 WEB = ROOT / "server" / "web"
 SECURITY = {
     "content-security-policy": "default-src 'self'; img-src 'self' data:; object-src 'none'; base-uri 'none'; "
@@ -42,7 +47,7 @@ SECURITY = {
 
 
 class Headers:
-    """Adds the security headers to every answer."""
+    """Adds the security headers to every answer that doesn't bring its own."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
@@ -55,7 +60,9 @@ class Headers:
 
         async def sending(message: Message) -> None:
             if message["type"] == "http.response.start":
-                message["headers"] = [*message["headers"], *self._added]
+                given = {name for name, _ in message["headers"]}
+                added = [(name, value) for name, value in self._added if name not in given]
+                message["headers"] = [*message["headers"], *added]
             await send(message)
 
         await self._app(scope, receive, sending)
@@ -81,12 +88,30 @@ def application(settings: Settings) -> Starlette:
         keys = operator_keys(settings.keys)
         database = await Database.open(settings.log, SCHEMAS)
         log = SqliteLog(database)
-        games = Games(log, keys, now_ms)
+        ledger = SqliteLedger(database)
+        sequencer = Sequencer(log, ledger)
+        kept = archive(settings.archive)
+        publisher = Publisher(ledger, log, kept, signer(ledger_key(settings.keys)), settings.keys)
+        games = Games(log, keys, now_ms, sequencer.closed)
         audience = Audience(games, log)
-        app.state.parts = Parts(settings, now_ms, log, games, audience, People(database), Records(database, log))
+        app.state.parts = Parts(
+            settings,
+            now_ms,
+            log,
+            games,
+            audience,
+            People(database),
+            Records(database, log),
+            ledger,
+            sequencer,
+            publisher,
+            kept,
+        )
         loops = (
             asyncio.create_task(_for_ever(partial(Sweep(games, log).for_ever, settings.sweep_seconds))),
             asyncio.create_task(_for_ever(audience.heal)),
+            asyncio.create_task(_for_ever(sequencer.run)),
+            asyncio.create_task(_for_ever(publisher.run)),
         )
         # What was built until here stays: the collector needn't look at it again and again.
         gc.collect()
@@ -103,6 +128,7 @@ def application(settings: Settings) -> Starlette:
         routes=[
             WebSocketRoute("/ws", socket.endpoint),
             *http.routes(),
+            *public.routes(),
             Mount("/", StaticFiles(directory=WEB, html=True)),
         ],
         middleware=[Middleware(Headers)],

@@ -1,26 +1,44 @@
-"""The command line: `statecraft serve | audit | export | replay | simulate`."""
+"""The command line: `statecraft serve | audit | proof | export | replay | simulate | refill`."""
 
 import asyncio
 import sqlite3
 import sys
 import time
+from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, NoReturn
 
 import typer
+from obstore.exceptions import BaseError
 from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
+from events import sqlite, sqlite_ledger
 from events.database import Busy, Database, Newer
+from events.notes import BadKey, VerifierKey
 from events.shapes import Undecodable
 from events.sqlite import SqliteLog
+from events.sqlite_ledger import SqliteLedger
 from projections import saved
-from projections.audit import NOT_PROVED, Findings, audit_file
+from projections import whole as whole_ledger
+from projections.audit import NOT_PROVED, NOT_PROVED_BY_LEDGER, Findings, audit_file
+from projections.proof import check as check_proof
+from projections.proof import is_proof
 from projections.replay import replay as moments
 from projections.saved import NotSaved, Saved
 from projections.simulation import NoSimulation
+from projections.whole import Seen, Untrue
 from server import simulating
-from server.keys import BadKeys
+from server.archive import archive, read_file, write_file
+from server.clock import now_ms
+from server.fetch import fetcher
+from server.keys import BadKeys, ledger_key
+from server.prove import NoProof, make_proof
+from server.refill import Refilled, Unrefillable, last_signed
+from server.refill import refill as refilled
 from server.settings import BadSetting, Settings, settings
+from server.signer import signer
 from server.telling import told
 
 command = typer.Typer(
@@ -33,6 +51,10 @@ out = Console(highlight=False, soft_wrap=True)
 err = Console(stderr=True, highlight=False, soft_wrap=True)
 
 Game = Annotated[str, typer.Argument(metavar="GAME|FILE", help="A game's id (32 hex digits), or a saved game's file.")]
+Key = Annotated[str | None, typer.Option("--key", help="The ledger's public key that you know: NAME+ID+KEY.")]
+BAR = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+SAVE_SECONDS = 5
+"""Between two savings of what `audit --all` has seen."""
 Data = Annotated[Path | None, typer.Option("--data", help="Directory of the log. Default: STATECRAFT_DATA or ./data.")]
 
 
@@ -48,7 +70,7 @@ def _settings(data: Path | None) -> Settings:
         fail(str(error))
     if data is None:
         return given
-    return Settings(data, given.host, given.port, given.connections_max, given.close_seconds, given.sweep_seconds)
+    return replace(given, data=data)
 
 
 # ---------------------------------------------------------------- serve
@@ -122,12 +144,29 @@ def export(
 
 
 @command.command()
-def audit(game: Game, data: Data = None) -> None:
+def audit(
+    game: Annotated[str, typer.Argument(metavar="GAME|FILE", help="A game's id, a saved game, or a proof.")],
+    data: Data = None,
+    key: Key = None,
+    whole: Annotated[
+        bool, typer.Option("--all", help="Instead a whole ledger: a server's URL, an archive's directory or URL.")
+    ] = False,
+    state: Annotated[
+        Path | None, typer.Option("--state", help="With --all: where to remember what was seen, and to go on from.")
+    ] = None,
+) -> None:
     """Check a game from its bytes: chain, promises, deal, seals, rules and the house's every choice.
 
     Exit code 0: everything checks out; 1: something doesn't; 2: there is no such game; 3: so far well, but the log
     doesn't end, so the game is still running or the file was cut."""
-    findings = audit_file(_bytes_of(game, data))
+    if whole:
+        _audit_all(game, _key(key), state)
+        return
+    found = _bytes_of(game, data)
+    if is_proof(found):
+        _audit_proof(found, _key(key))
+        return
+    findings = audit_file(found)
     _print(findings)
     if not findings.passed:
         raise typer.Exit(1)
@@ -135,7 +174,128 @@ def audit(game: Game, data: Data = None) -> None:
         raise typer.Exit(3)
 
 
-def _print(findings: Findings) -> None:
+def _key(text: str | None) -> VerifierKey | None:
+    try:
+        return VerifierKey.parse(text) if text is not None else None
+    except BadKey as error:
+        fail(str(error))
+
+
+def _audit_proof(data: bytes, key: VerifierKey | None) -> None:
+    proven = check_proof(data, key)
+    if proven.failure is not None:
+        out.print(f"FAILED: {proven.failure}", style="bold red", markup=False)
+        raise typer.Exit(1)
+    _print(proven.findings, NOT_PROVED_BY_LEDGER)
+    out.print(f"\nUnder a checkpoint of {proven.size} leaves, signed by\n  {proven.key}", markup=False)
+    if key is None:
+        out.print("Compare this key with the one you know: --key does.")
+    if not proven.passed:
+        raise typer.Exit(1)
+
+
+def _audit_all(place: str, key: VerifierKey | None, state: Path | None) -> None:
+    fetch = fetcher(place)
+    try:
+        published = whole_ledger.published_key(fetch)
+        if key is not None and key != published:
+            fail(f"another key is published there: {published}", 1)
+        name = published.name.replace("/", "-")
+        path = state or Path(f"{name}.seen.json")
+        seen = _seen(path, published)
+        out.print(f"The ledger of {published}", markup=False)
+        last = time.monotonic()
+        with Progress(*BAR, console=err, transient=True) as bar:
+            task = bar.add_task("leaves", total=None)
+            for done, size in whole_ledger.check(fetch, seen, now_ms()):
+                bar.update(task, completed=done, total=size)
+                if time.monotonic() - last > SAVE_SECONDS:
+                    write_file(path, seen.save(), over=True)
+                    last = time.monotonic()
+        write_file(path, seen.save(), over=True)
+    except Untrue as untrue:
+        out.print(f"FAILED: {untrue}", style="bold red", markup=False)
+        raise typer.Exit(1) from None
+    except (OSError, BaseError) as error:
+        fail(str(error))
+    except KeyboardInterrupt:
+        fail("stopped; the same command goes on where this one ended", 130)
+    _print_seen(seen, path)
+
+
+def _seen(path: Path, published: VerifierKey) -> Seen:
+    data = read_file(path)
+    if data is None:
+        return Seen(published)
+    try:
+        seen = Seen.load(data)
+    except ValueError as error:
+        fail(f"{path}: {error}")
+    if seen.key != published:
+        fail(f"the ledger of {seen.key} was seen before, and now another key is published: {published}", 1)
+    return seen
+
+
+def _print_seen(seen: Seen, path: Path) -> None:
+    games = f"{len(seen.closed)} closed games, {len(seen.open)} open"
+    if seen.faults:
+        out.print(f"FAILED: {len(seen.faults)} faults in {seen.frontier.size} leaves, {games}", style="bold red")
+        for fault in seen.faults:
+            out.print(f"  - {fault}", markup=False)
+        raise typer.Exit(1)
+    out.print(f"PASSED: {seen.frontier.size} leaves, {games}", style="bold green")
+    out.print(f"Root {seen.frontier.root.hex()}; remembered in {path}", markup=False)
+
+
+@command.command()
+def proof(
+    game: Annotated[str, typer.Argument(metavar="GAME", help="A finished game's id (32 hex digits).")],
+    output: Annotated[Path | None, typer.Option("--output", "-o", help="File to write; else standard output.")] = None,
+    data: Data = None,
+) -> None:
+    """Write one file that shows a finished game and that it is in the signed ledger; `audit` checks it offline."""
+    try:
+        written = asyncio.run(make_proof(_settings(data), game))
+    except (NoProof, FileNotFoundError, Newer, BadKeys) as error:
+        fail(str(error))
+    if output is None:
+        sys.stdout.buffer.write(written)
+        return
+    try:
+        output.write_bytes(written)
+    except OSError as error:
+        fail(str(error))
+
+
+@command.command()
+def refill(data: Data = None) -> None:
+    """Bring the store back to what was signed, from the archive, after a loss or an older backup. Stop the server."""
+    given = _settings(data)
+
+    async def run() -> Refilled:
+        key = signer(ledger_key(given.keys)).key
+        kept = archive(given.archive)
+        signed = await last_signed(kept, key, given.keys)
+        database = await Database.open(given.log, (sqlite.SCHEMA, sqlite_ledger.SCHEMA))
+        try:
+            with Progress(*BAR, console=err, transient=True) as bar:
+                task = bar.add_task("leaves", total=signed.size)
+                log, ledger = SqliteLog(database), SqliteLedger(database)
+                return await refilled(log, ledger, kept, signed, lambda done: bar.update(task, completed=done))
+        finally:
+            await database.close()
+
+    try:
+        given.data.mkdir(parents=True, exist_ok=True)
+        done = asyncio.run(run())
+    except (Unrefillable, Busy, Newer, BadKeys, OSError, BaseError) as error:
+        fail(str(error))
+    out.print(f"The ledger has the {done.leaves} leaves that were signed; {done.games} games got events back.")
+    for forked in done.forked:
+        out.print(f"Game {forked.hex()} went another way in this store: it is left as it is.", style="bold red")
+
+
+def _print(findings: Findings, not_proved: Sequence[str] = NOT_PROVED) -> None:
     if findings.failure is not None:
         where = f"event {findings.failure.version}" if findings.failure.version else "the first line"
         out.print(f"FAILED at {where}: {findings.failure.why}", style="bold red", markup=False)
@@ -154,7 +314,7 @@ def _print(findings: Findings) -> None:
     if findings.head is not None:
         out.print(f"\nLast event {findings.head.version}, hash {findings.head.hash.hex()}")
     out.print("\nNot proved by this file:")
-    for what in NOT_PROVED:
+    for what in not_proved:
         out.print(f"  - {what}", markup=False)
 
 

@@ -6,7 +6,7 @@ that out, and only a fold at the head may refuse.
 
 import secrets
 from collections import OrderedDict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import structlog
@@ -69,6 +69,11 @@ class Held:
     """None: the game isn't opened yet."""
 
 
+CLOSING_SECONDS_MAX = 2
+"""How long a place is held back for the closing leaf of the game before; then the next game opens and names it."""
+
+Entered = Callable[[bytes, float], Awaitable[bool]]
+"""(game, seconds at most): whether its closing is in the ledger, waiting so long for it."""
 Published = Callable[[bytes, Live | None, Head, tuple[Stored, ...]], None]
 """(game, its fold, head before, events). None, or another head than the last event's: read it from the log."""
 
@@ -76,8 +81,12 @@ Published = Callable[[bytes, Live | None, Head, tuple[Stored, ...]], None]
 class Games:
     """Folds by game id, and commands against them."""
 
-    def __init__(self, log: Log, keys: Mapping[int, bytes], clock: Callable[[], int]) -> None:
+    def __init__(
+        self, log: Log, keys: Mapping[int, bytes], clock: Callable[[], int], entered: Entered | None = None
+    ) -> None:
+        """`entered`: None where there is no ledger."""
         self._log = log
+        self._entered = entered
         self._keys = keys
         self._key = max(keys)
         self._clock = clock
@@ -199,7 +208,13 @@ class Games:
         await self._ask(live, 0, CallTime(), cause, deadline.at_ms)
 
     async def _ask(
-        self, live: Live, seat: int, command: Command, cause: bytes, expired_ms: int | None = None
+        self,
+        live: Live,
+        seat: int,
+        command: Command,
+        cause: bytes,
+        expired_ms: int | None = None,
+        after: tuple[bytes, ...] = (),
     ) -> Head | Reason | Trouble:
         for _ in range(TRIES_MAX):
             if (made := live.made(cause)) is not None:
@@ -215,7 +230,7 @@ class Games:
                 events = chain.extend(live.head, bodies)
                 batch = Batch(
                     events,
-                    outbox=_told_outside(live.rules, moved, events, now_ms),
+                    outbox=_told_outside(live.rules, moved, events, now_ms, after),
                     wait_ms=_wait_ms(moved.table, now_ms),
                     expired_ms=expired_ms,
                 )
@@ -273,7 +288,8 @@ class Games:
         whole = rules.settings(mode, dict(settings))
         if isinstance(whole, Refused):
             return whole.reason
-        command = Open(mode, settings, player, counts=True, witnessed=False, key=self._key)
+        witnessed = self._entered is not None
+        command = Open(mode, settings, player, counts=True, witnessed=witnessed, key=self._key)
         for _ in range(TRIES_MAX):
             held = await self._held(player, rules, mode)
             cause = codec.cause(held.game, 0, player, command_id, command)
@@ -282,13 +298,24 @@ class Games:
                 return held.game, made or held.live.head
             secret = fairness.secret(self._keys[self._key], held.game)
             empty = Live(held.game, rules, chain.origin(held.game), Table(held.game), Dealer(held.game, secret), 0, ())
-            opened = await self._ask(empty, 0, command, cause)
+            opened = await self._ask(empty, 0, command, cause, after=await self._after(held.game))
             if isinstance(opened, Head):
                 await self.at(held.game)
                 return held.game, opened
             if opened is not Reason.ALREADY_OPEN:
                 return opened
         return Trouble.TRY_AGAIN
+
+    async def _after(self, game_id: bytes) -> tuple[bytes, ...]:
+        """The finished game whose place this one took: its result enters the ledger first, whatever is lost between.
+
+        A damaged one, and one that is gone from here since, closed long ago or never will."""
+        before = await self._log.before(game_id)
+        try:
+            live = await self._whole(before) if before is not None else None
+        except Damaged:
+            return ()
+        return (live.game,) if live is not None and _is_told(live.table) else ()
 
     async def _held(self, player: bytes, rules: Rules, mode: str) -> Held:
         ladder = f"{rules.ladder}-{mode}"
@@ -300,10 +327,17 @@ class Games:
                 live = await self._whole(holder)
                 if live is None or live.table.finished is None:
                     return Held(holder, live)
+                if self._entered is not None and _is_told(live.table):
+                    await self._entered(holder, CLOSING_SECONDS_MAX)
             except Damaged as error:
                 log_line.error("damaged game", game=holder.hex(), version=error.version, why=error.why)
             fresh = secrets.token_bytes(fairness.GAME_BYTES)
             holder = await self._log.claim(player, ladder, fresh, instead_of=holder)
+
+
+def _is_told(table: Table) -> bool:
+    """Whether the outbox has the game's closing: nobody outside hears of one that nobody joined."""
+    return table.finished is not None and None not in table.seats
 
 
 def _wait_ms(table: Table, now_ms: int) -> int | None:
@@ -313,7 +347,9 @@ def _wait_ms(table: Table, now_ms: int) -> int | None:
     return max(0, table.opened.at_ms + OPEN_MS_MAX - now_ms)
 
 
-def _told_outside(rules: Rules, moved: game.Moved, events: tuple[Stored, ...], at_ms: int) -> tuple[bytes, ...]:
+def _told_outside(
+    rules: Rules, moved: game.Moved, events: tuple[Stored, ...], at_ms: int, after: tuple[bytes, ...]
+) -> tuple[bytes, ...]:
     """What the append tells the world outside the game: that both seats are taken, that it is over."""
     table = moved.table
     first, second = table.seats
@@ -330,6 +366,7 @@ def _told_outside(rules: Rules, moved: game.Moved, events: tuple[Stored, ...], a
         counts=table.opened.counts,
         players=(first.player, second.player),
         rival=second.rival,
+        after=after,
     )
     for fact in moved.facts:
         match fact:

@@ -70,7 +70,7 @@ def misdirected(request: Request, error: Exception) -> Response:
     return JSONResponse({"error": code, "what": f"{error.detail}."}, error.status_code, headers=error.headers)
 
 
-def _parts(request: Request) -> Parts:
+def parts_of(request: Request) -> Parts:
     parts: Parts = request.app.state.parts
     return parts
 
@@ -111,7 +111,7 @@ def _with_cookie(response: Response, request: Request, token: bytes) -> Response
 
 
 async def join(request: Request) -> Response:
-    parts = _parts(request)
+    parts = parts_of(request)
     wanted: Join = await _body(request, Join)
     match wanted.keep:
         case "cookie":
@@ -128,13 +128,13 @@ async def join(request: Request) -> Response:
 
 
 async def who(request: Request) -> Response:
-    player = (await session(request, _parts(request).people, reading=True)).player
+    player = (await session(request, parts_of(request).people, reading=True)).player
     return JSONResponse({"player": player.hex() if player else None})
 
 
 async def code(request: Request) -> Response:
     await _body(request, Nothing)
-    if (await session(request, _parts(request).people)).player is None:
+    if (await session(request, parts_of(request).people)).player is None:
         raise Problem(403, "no_session", "There is no player here yet.")
     # As in `session`: where both came, the bearer token is who is asking.
     return JSONResponse({"token": _bearer(request) if "authorization" in request.headers else request.cookies[COOKIE]})
@@ -147,14 +147,14 @@ def _bearer(request: Request) -> str:
 async def recover(request: Request) -> Response:
     wanted: Recover = await _body(request, Recover)
     token = token_of(wanted.token)
-    player = await _parts(request).people.who(token) if token else None
+    player = await parts_of(request).people.who(token) if token else None
     if token is None or player is None:
         raise Problem(403, "wrong_token", "This recovery code belongs to nobody.")
     return _with_cookie(JSONResponse({"player": player.hex()}), request, token)
 
 
 async def rivals(request: Request) -> Response:
-    parts = _parts(request)
+    parts = parts_of(request)
     player = (await session(request, parts.people, reading=True)).player
     if player is None:
         return JSONResponse({"player": None, "rivals": []})
@@ -172,7 +172,7 @@ async def rivals(request: Request) -> Response:
 
 
 async def luck(request: Request) -> Response:
-    parts = _parts(request)
+    parts = parts_of(request)
     player = (await session(request, parts.people, reading=True)).player
     if player is None:
         return JSONResponse({"player": None, "luck": []})
@@ -183,7 +183,7 @@ async def luck(request: Request) -> Response:
     return JSONResponse({"player": player.hex(), "luck": rows})
 
 
-def _game(request: Request) -> bytes:
+def game_of(request: Request) -> bytes:
     text = request.path_params["game"]
     if len(text) != 2 * GAME_BYTES or not all(digit in "0123456789abcdef" for digit in text):
         raise Problem(404, "unknown_game", "There is no such game.")
@@ -191,8 +191,8 @@ def _game(request: Request) -> bytes:
 
 
 async def export(request: Request) -> Response:
-    game = _game(request)
-    events = await _parts(request).log.read(game)
+    game = game_of(request)
+    events = await parts_of(request).log.read(game)
     if not events:
         raise Problem(404, "unknown_game", "There is no such game.")
     headers = {**ANY_ORIGIN, "Content-Disposition": f'attachment; filename="{game.hex()}.jsonl"'}
@@ -200,7 +200,7 @@ async def export(request: Request) -> Response:
 
 
 async def reviewed(request: Request) -> Response:
-    parts, game = _parts(request), _game(request)
+    parts, game = parts_of(request), game_of(request)
     live = await parts.games.refreshed(game)
     if live is None:
         raise Problem(404, "unknown_game", "There is no such game.")

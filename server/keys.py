@@ -30,6 +30,18 @@ def operator_keys(folder: Path) -> Mapping[int, bytes]:
     return keys
 
 
+def ledger_key(folder: Path) -> bytes:
+    """The 32 bytes that sign the ledger's checkpoints (Ed25519). Made at first start. Raises BadKeys."""
+    folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+    path = folder / "ledger.key"
+    if not path.exists():
+        _make(path)
+    key = path.read_bytes()
+    if len(key) != KEY_BYTES:
+        raise BadKeys(f"{path} has {len(key)} bytes, a key has {KEY_BYTES}")
+    return key
+
+
 def _make(path: Path) -> Path:
     # Written aside and linked into place: a crash leaves no half a key, and two first starts agree on one.
     aside = path.with_name(f".{path.name}.{secrets.token_hex(8)}")

@@ -3,12 +3,16 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from events.ledger import Ledger
 from events.log import Log
+from server.archive import Archive
 from server.audience import Audience
 from server.games import Games
 from server.people import People
 from server.records import Records
+from server.sequencer import Sequencer
 from server.settings import Settings
+from server.signer import Publisher
 
 
 @dataclass(slots=True)
@@ -22,4 +26,8 @@ class Parts:
     audience: Audience
     people: People
     records: Records
+    ledger: Ledger
+    sequencer: Sequencer
+    publisher: Publisher
+    archive: Archive
     connections: int = 0

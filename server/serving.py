@@ -10,10 +10,12 @@ import uvicorn
 from rich.console import Console
 
 from events.database import Database
+from events.notes import VerifierKey
 from server.app import SCHEMAS, application
 from server.bounds import Http, socket_class
-from server.keys import operator_keys
+from server.keys import ledger_key, operator_keys
 from server.settings import Settings
+from server.signer import signer
 from server.wire import FRAME_BYTES_MAX
 
 THREAD_SWITCH_SECONDS = 0.0005
@@ -28,9 +30,10 @@ FILES_BESIDE = 1000
 class _Server(uvicorn.Server):
     """Says where it is once it listens."""
 
-    def __init__(self, config: uvicorn.Config, open_page: bool) -> None:
+    def __init__(self, config: uvicorn.Config, open_page: bool, key: VerifierKey) -> None:
         super().__init__(config)
         self._open_page = open_page
+        self._key = key
 
     async def startup(self, sockets: Any = None) -> None:
         await super().startup(sockets)
@@ -38,18 +41,22 @@ class _Server(uvicorn.Server):
             return
         host, port = self.servers[0].sockets[0].getsockname()[:2]
         address = f"http://{f'[{host}]' if ':' in host else host}:{port}/"
-        Console(highlight=False, soft_wrap=True).print(f"Statecraft is at {address}")
+        say = Console(highlight=False, soft_wrap=True)
+        say.print(f"Statecraft is at {address}")
+        say.print(f"The ledger's key is {self._key}")
         sys.stdout.flush()
         if self._open_page:
             webbrowser.open(address)
 
 
-async def _try(settings: Settings) -> None:
-    """Whatever stops the application stops here first: uvicorn would tell it as a stack trace."""
+async def _try(settings: Settings) -> VerifierKey:
+    """The ledger's key. Whatever stops the application stops here first: uvicorn would tell it as a stack trace."""
     settings.data.mkdir(parents=True, exist_ok=True)
     operator_keys(settings.keys)
+    key = signer(ledger_key(settings.keys)).key
     database = await Database.open(settings.log, SCHEMAS)
     await database.close()
+    return key
 
 
 def _ask_for_files(connections_max: int) -> None:
@@ -64,7 +71,7 @@ def _ask_for_files(connections_max: int) -> None:
 
 def run(settings: Settings, host: str, port: int, open_page: bool) -> bool:
     """Serve until a signal ends it; False if it couldn't start. Raises Busy, Newer, BadKeys, OSError, DatabaseError."""
-    asyncio.run(_try(settings))
+    key = asyncio.run(_try(settings))
     _ask_for_files(settings.connections_max)
     sys.setswitchinterval(THREAD_SWITCH_SECONDS)
     config = uvicorn.Config(
@@ -82,6 +89,6 @@ def run(settings: Settings, host: str, port: int, open_page: bool) -> bool:
         log_level="warning",
         server_header=False,
     )
-    server = _Server(config, open_page)
+    server = _Server(config, open_page, key)
     server.run()
     return server.started

@@ -23,10 +23,16 @@ class Settings:
     """How long a peer that doesn't read may keep a closing connection."""
     sweep_seconds: float
     """Between two looks at deadlines."""
+    archive_place: str | None = None
+    """A directory, or an object store's URL; None: `archive` in the data directory."""
 
     @property
     def log(self) -> Path:
         return self.data / "statecraft.db"
+
+    @property
+    def archive(self) -> str:
+        return self.archive_place or str(self.data / "archive")
 
     @property
     def keys(self) -> Path:
@@ -43,6 +49,7 @@ def settings(environment: Mapping[str, str] | None = None) -> Settings:
         connections_max=_number(given, "STATECRAFT_CONNECTIONS_MAX", 20_000, 1, 10**6),
         close_seconds=_number(given, "STATECRAFT_CLOSE_SECONDS", 10, 0, 600),
         sweep_seconds=_number(given, "STATECRAFT_SWEEP_SECONDS", 5, 1, 3600),
+        archive_place=given.get("STATECRAFT_ARCHIVE") or None,
     )
 
 

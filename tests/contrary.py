@@ -49,6 +49,7 @@ class ContraryLog:
         self._events: dict[bytes, list[Stored]] = {}
         self._deadlines: dict[bytes, int] = {}
         self._claims: dict[tuple[bytes, str], bytes] = {}
+        self._befores: dict[bytes, bytes] = {}
         self._outboxes: defaultdict[int, list[OutboxEntry]] = defaultdict(list)
         self._listeners: list[Listener] = []
         self._untold: defaultdict[bytes, deque[Delivery]] = defaultdict(deque)
@@ -117,9 +118,11 @@ class ContraryLog:
         await self._pass()
         if trouble == "lost before":
             raise Unknown("the connection is gone")
-        holder = self._claims.get(place)
+        holder = before = self._claims.get(place)
         if holder is None or holder == instead_of:
             holder = self._claims[place] = game
+        if before is not None and holder != before:
+            self._befores[holder] = before
         await self._pass()
         if trouble == "lost after":
             raise Unknown("the connection is gone")
@@ -128,6 +131,10 @@ class ContraryLog:
     async def claimed(self, player: bytes, ladder: str) -> bytes | None:
         await self._pass()
         return self._claims.get((player, ladder))
+
+    async def before(self, game: bytes) -> bytes | None:
+        await self._pass()
+        return self._befores.get(game)
 
     async def outbox(self, partition: int, after: int = 0, limit: int = 1000) -> Sequence[OutboxEntry]:
         await self._pass()

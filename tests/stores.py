@@ -6,9 +6,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from events.database import Database
+from events.ledger import Ledger
 from events.log import Log
 from events.sqlite import SCHEMA, SqliteLog
+from events.sqlite_ledger import SCHEMA as LEDGER_SCHEMA
+from events.sqlite_ledger import SqliteLedger
 from tests.contrary import ContraryLog
+from tests.contrary_ledger import ContraryLedger
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,4 +54,24 @@ async def contrary_but_calm(folder: Path) -> AsyncIterator[Store]:
 STORES: dict[str, Callable[[Path], AbstractAsyncContextManager[Store]]] = {
     "sqlite": sqlite,
     "contrary": contrary_but_calm,
+}
+
+
+@asynccontextmanager
+async def sqlite_ledger(folder: Path) -> AsyncIterator[Ledger]:
+    database = await Database.open(folder / "ledger.db", [LEDGER_SCHEMA])
+    try:
+        yield SqliteLedger(database)
+    finally:
+        await database.close()
+
+
+@asynccontextmanager
+async def contrary_but_calm_ledger(folder: Path) -> AsyncIterator[Ledger]:
+    yield ContraryLedger(calm=True)
+
+
+LEDGERS: dict[str, Callable[[Path], AbstractAsyncContextManager[Ledger]]] = {
+    "sqlite": sqlite_ledger,
+    "contrary": contrary_but_calm_ledger,
 }

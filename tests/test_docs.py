@@ -8,13 +8,15 @@ from pathlib import Path
 import msgspec
 import pytest
 
+from events.entries import Closing, Opening
 from projections.audit import NOT_PROVED
+from projections.whole import CLOSED_MS_MAX
 from rules.catalogue import FACTS
 from rules.fifty_states import FIFTY_STATES, Position
 from rules.game import Reason, Table
 from rules.war import CLASSIC
 from rules.war import Position as WarPosition
-from server import socket, wire
+from server import public, socket, wire
 from server.connection import BURST, RATE
 from server.http import routes
 from server.wire import FRAME_BYTES_MAX, JSON, MSGPACK, Code, Do, ToClient, Trouble
@@ -92,10 +94,10 @@ def test_every_close_code_and_limit_is_documented() -> None:
 
 
 def test_every_address_is_documented() -> None:
-    for route in routes():
+    for route in (*routes(), *public.routes()):
         if route.path != "/healthz":
             for method in (route.methods or set()) - {"HEAD"}:
-                path = route.path.replace("{game}", "<game>")
+                path = route.path.replace("{game}", "<game>").replace("{path:path}", "<path>")
                 assert f"`{method} {path}`" in PROTOCOL, (method, path)
 
 
@@ -106,6 +108,24 @@ def test_every_fact_is_documented_with_its_fields_in_order() -> None:
             places = [row.find(field.name) for field in fields(fact)]
             assert -1 not in places
             assert places == sorted(places)
+
+
+@pytest.mark.parametrize("entry", [Opening, Closing])
+def test_every_entry_of_the_ledger_is_documented_with_its_fields_in_order(entry: type) -> None:
+    (opening,) = re.findall(r"^\| `Opening` \| (.*) \|$", AUDIT, re.M)
+    (row,) = re.findall(rf"^\| `{entry.__name__}` \| (.*) \|$", AUDIT, re.M)
+    listed = re.findall(r"(\w+) \(", row.replace("the fields of `Opening`, then", opening + ","))
+    assert listed == [field.name for field in fields(entry) if field.name != "after"]
+
+
+def test_the_days_until_an_opening_must_be_closed_are_documented() -> None:
+    assert f"{CLOSED_MS_MAX:,} ms" in AUDIT
+
+
+def test_the_examples_of_a_witness_have_what_the_address_gives() -> None:
+    told, untold = map(json.loads, examples("witness"))
+    assert untold.keys() == {"game", "witnessed", "key"}
+    assert told.keys() == untold.keys() | {"index", "entry", "proof", "checkpoint"}
 
 
 def test_every_domain_string_of_the_code_is_documented() -> None:

@@ -185,7 +185,7 @@ async def test_who_does_not_read_keeps_no_server_from_stopping(mortal: Stage) ->
         await others_play(mortal)
         assert server.stop() == -signal.SIGTERM
     assert server.errors == ""
-    assert len(server.said.splitlines()) == 1
+    assert len(server.said.splitlines()) == 2
 
 
 # ---------------------------------------------------------------- who comes and goes

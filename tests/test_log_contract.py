@@ -410,6 +410,20 @@ async def test_a_place_changes_hands_only_instead_of_its_holder(store: Store) ->
     assert await store.log.claimed(b"p" * 16, "states") == OTHER
 
 
+async def test_a_game_knows_whose_place_it_took(store: Store) -> None:
+    assert await store.log.before(GAME) is None
+    await store.log.claim(b"p" * 16, "states", GAME, instead_of=NEIGHBOUR)
+    assert await store.log.before(GAME) is None, "the place was free"
+    await store.log.claim(b"p" * 16, "states", OTHER, instead_of=NEIGHBOUR)
+    assert await store.log.before(OTHER) is None, "it wasn't taken"
+    for _ in range(2):
+        await store.log.claim(b"p" * 16, "states", OTHER, instead_of=GAME)
+        assert await store.log.before(OTHER) == GAME
+    await store.log.claim(b"p" * 16, "states", OTHER, instead_of=OTHER)
+    assert await store.log.before(OTHER) == GAME
+    assert await store.log.before(GAME) is None
+
+
 async def test_a_free_place_is_taken_whatever_it_should_be_instead_of(store: Store) -> None:
     assert await store.log.claim(b"p" * 16, "states", OTHER, instead_of=GAME) == OTHER
 

@@ -1,0 +1,115 @@
+"""The ledger as anybody reads it, from any origin: checkpoint, tiles, closed games, and one game's witness.
+
+docs/protocol.md lists the addresses, docs/audit.md gives the formats (C2SP tlog-tiles and signed-note).
+"""
+
+import asyncio
+import base64
+
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+from starlette.routing import Route
+
+from events import ledger, tiles
+from server.archive import game_path
+from server.http import ANY_ORIGIN, Problem, game_of, parts_of
+from server.signer import is_signed
+from server.witness import witness
+
+WAIT_MS_MAX = 2000
+FOR_EVER = {**ANY_ORIGIN, "cache-control": "public, max-age=31536000, immutable"}
+
+
+async def checkpoint(request: Request) -> Response:
+    signed = parts_of(request).publisher.signed
+    if signed is None:
+        raise Problem(404, "not_signed", "Nothing is signed yet.")
+    return Response(signed.note, media_type="text/plain", headers=ANY_ORIGIN)
+
+
+async def key(request: Request) -> Response:
+    return Response(f"{parts_of(request).publisher.key}\n", media_type="text/plain", headers=ANY_ORIGIN)
+
+
+async def tile(request: Request) -> Response:
+    parts = parts_of(request)
+    path = f"tile/{request.path_params['path']}"
+    try:
+        what = tiles.parse(path)
+    except tiles.BadPath as error:
+        raise Problem(404, "unknown_tile", str(error)) from error
+    signed = parts.publisher.signed
+    data = await parts.archive.get(path) if signed is not None and is_signed(what, signed.size) else None
+    if data is None:
+        raise Problem(404, "unknown_tile", "No signed tree has this tile; a partial one goes when it is full.")
+    return Response(data, media_type="application/octet-stream", headers=FOR_EVER)
+
+
+async def closed_game(request: Request) -> Response:
+    parts, game = parts_of(request), game_of(request)
+    index = await parts.ledger.find(ledger.closing(game))
+    signed = parts.publisher.signed
+    is_public = index is not None and signed is not None and index < signed.size
+    data = await parts.archive.get(game_path(game)) if is_public else None
+    if data is None:
+        raise Problem(404, "unknown_game", "No signed leaf closes this game.")
+    return Response(data, media_type="application/x-ndjson", headers=FOR_EVER)
+
+
+async def state(request: Request) -> Response:
+    parts = parts_of(request)
+    signed = parts.publisher.signed
+    body = {
+        "key": str(parts.publisher.key),
+        "leaves": (await parts.ledger.head()).size,
+        "signed": signed.size if signed else 0,
+        "partitions_waiting": parts.sequencer.waiting,
+        "partitions_stopped": {str(number): why for number, why in sorted(parts.sequencer.alarms.items())},
+        "not_signed_because": parts.publisher.refusal,
+    }
+    return JSONResponse(body, headers=ANY_ORIGIN)
+
+
+async def game_witness(request: Request) -> Response:
+    parts, game = parts_of(request), game_of(request)
+    end = asyncio.get_running_loop().time() + _wait_ms(request) / 1000
+
+    def left() -> float:
+        return max(0.0, end - asyncio.get_running_loop().time())
+
+    if (await parts.log.head(game)).version == 0 and await parts.ledger.find(ledger.opening(game)) is None:
+        raise Problem(404, "unknown_game", "There is no such game.")
+    index = await parts.sequencer.entered(ledger.opening(game), left())
+    signed = await parts.publisher.covers(index, left()) if index is not None else None
+    body = {"game": game.hex(), "witnessed": signed is not None, "key": str(parts.publisher.key)}
+    if index is not None and signed is not None:
+        found = await witness(parts.ledger, signed, index)
+        body |= {
+            "index": index,
+            "entry": _base64(found.entry),
+            "proof": [_base64(each) for each in found.proof],
+            "checkpoint": signed.note.decode(),
+        }
+    return JSONResponse(body, headers=ANY_ORIGIN)
+
+
+def _wait_ms(request: Request) -> int:
+    text = request.query_params.get("wait_ms", "0")
+    if not text.isascii() or not text.isdigit() or len(text) > 4 or int(text) > WAIT_MS_MAX:
+        raise Problem(400, "bad_wait", f"wait_ms is a whole number from 0 to {WAIT_MS_MAX}.")
+    return int(text)
+
+
+def _base64(value: bytes) -> str:
+    return base64.b64encode(value).decode()
+
+
+def routes() -> list[Route]:
+    return [
+        Route("/checkpoint", checkpoint),
+        Route("/ledger.vkey", key),
+        Route("/tile/{path:path}", tile),
+        Route("/games/{game}.jsonl", closed_game),
+        Route("/api/ledger", state),
+        Route("/api/games/{game}/witness", game_witness),
+    ]

@@ -1,0 +1,25 @@
+"""A leaf's place under a signed checkpoint, with its proof: what anybody can check against the public key alone."""
+
+from dataclasses import dataclass
+
+from events import ledger, merkle
+from events.ledger import Ledger
+from server.signer import Signed
+
+
+@dataclass(frozen=True, slots=True)
+class Witness:
+    index: int
+    entry: bytes
+    proof: tuple[bytes, ...]
+    signed: Signed
+
+
+async def witness(ledger_: Ledger, signed: Signed, index: int) -> Witness:
+    """Of a leaf under `signed`."""
+    size = signed.size
+    nodes = [node for leaves in merkle.inclusion_leaves(index, size) for node in merkle.nodes(leaves)]
+    proof = merkle.inclusion(index, size, await ledger.read(ledger_, nodes))
+    (entry,) = await ledger_.leaves(index, 1)
+    merkle.check_inclusion(index, size, merkle.leaf_hash(entry), proof, signed.checkpoint.root)
+    return Witness(index, entry, proof, signed)
