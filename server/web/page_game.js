@@ -122,7 +122,7 @@ export class TablePage extends Followed {
     this.#sitting = this.view?.sit?.({
       seen: () => this.seen,
       ask: (command) => this.game.ask(command),
-      again: () => void this.open(openGame),
+      again: (settings) => void this.open(openGame, settings),
       fresh: (settings) => void this.open(openFresh, settings),
       say: (line) => this.app.say(line),
       changed: () => this.changed(),
