@@ -1,5 +1,6 @@
 """The page in a real browser against a real server: played by mouse and keyboard, torn, reloaded, looked over."""
 
+import base64
 import itertools
 import re
 from collections.abc import AsyncIterator, Iterator
@@ -10,7 +11,7 @@ from typing import Any
 
 import msgpack
 import pytest
-from playwright.async_api import Browser, BrowserContext, Page, async_playwright, expect
+from playwright.async_api import Browser, BrowserContext, Page, Route, async_playwright, expect
 
 from events import codec
 from events.chain import extend, origin
@@ -419,6 +420,55 @@ async def test_the_entropy_of_an_honest_game_is_said_to_be_ones_own(context: Bro
     await page.goto(f"/#/game/{at.game_of(page).hex()}/fair")
     await expect(page.get_by_role("heading", name="Every check passed so far")).to_be_visible()
     await expect(page.get_by_text("is the one this browser made, after")).to_be_visible()
+
+
+async def test_the_players_chance_waits_for_the_ledger_to_witness_the_opening(context: BrowserContext) -> None:
+    wire = await Wire.under(context)
+    page = await at.arrive(context)
+    async with page.expect_response(re.compile(r"/witness\?")) as answered:
+        await page.get_by_role("button", name="Play at the Relaxed desk", disabled=False).click()
+        assert not mixes(wire)
+    told = await (await answered.value).json()
+    assert told["witnessed"]
+    await expect(at.hand(page)).to_have_count(7)
+    assert len(mixes(wire)) == 1
+    await expect(page.get_by_text("not witnessed")).to_have_count(0)
+    assert await page.evaluate("JSON.parse(localStorage['statecraft.ledger'])") == told["key"]
+
+
+@pytest.mark.parametrize("fault", ["silent", "proof", "entry", "signature", "key"])
+async def test_a_witness_that_does_not_come_or_check_out_is_told_and_keeps_nobody_from_playing(
+    browser: Browser, server: Server, fault: str
+) -> None:
+    async with visiting(browser, server, expected=("ERR_FAILED",)) as context:
+
+        async def answer(route: Route) -> None:
+            if fault == "silent":
+                await route.abort()
+                return
+            told = await (await route.fetch()).json()
+            match fault:
+                case "proof":
+                    told["proof"] = [*told["proof"], base64.b64encode(bytes(32)).decode()]
+                case "entry":
+                    told["entry"] = base64.b64encode(base64.b64decode(told["entry"])[:-1] + b"x").decode()
+                case "signature":
+                    told["checkpoint"] = told["checkpoint"].replace("\n\n", "\nmore\n\n", 1)
+            await route.fulfill(json=told)
+
+        await context.route(re.compile(r"/witness\?"), answer)
+        page = await at.arrive(context)
+        if fault == "key":
+            other = "JSON.stringify('another+01234567+AQ==')"
+            await page.evaluate(f"localStorage.setItem('statecraft.ledger', {other})")
+        await at.sit_down(page)
+        said = "Opening not witnessed" if fault == "silent" else "doesn’t check out"
+        await expect(page.get_by_text(said)).to_be_visible()
+        await at.play(page)
+
+
+def mixes(wire: Wire) -> list[Any]:
+    return [each for each in wire.sent if each["type"] == "do" and each["command"]["do"] == "Mix"]
 
 
 async def test_a_game_opened_anew_under_the_players_hands_is_told_and_gets_no_entropy(context: BrowserContext) -> None:

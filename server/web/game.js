@@ -4,6 +4,7 @@ import { newId } from "./socket.js";
 import { browser, tab } from "./storage.js";
 import { clientEntropy } from "./verify/promises.js";
 import { fromHex, hex, same } from "./verify/hash.js";
+import { witness } from "./witness.js";
 
 const headsMax = 60;
 /** Mends without progress before the log is read from the beginning. */
@@ -30,6 +31,8 @@ export class Game {
   forked = false;
   /** Whether the entropy that stands in the log for our seat isn't the one this browser made. */
   foreign = false;
+  /** What the ledger said of the opening, if this tab asked. @type {import("./witness.js").Witness | null} */
+  witness = null;
   /** The version after which facts came live; what lies before was told as history. */
   liveFrom = Infinity;
   /** The last head that this tab saw move live, for what is drawn as news. */
@@ -249,6 +252,15 @@ export class Game {
       return;
     }
     this.#mixing = true;
+    if (opened.witnessed) {
+      // Once the opening stands in the public ledger, nobody can open this game again unseen. A silent ledger keeps nobody from playing.
+      this.witness = await witness(this.id, this.log.head);
+      this.on.changed();
+      if (this.forked || this.over) {
+        this.#mixing = false;
+        return;
+      }
+    }
     const entropy = clientEntropy(this.secret(), opened.hash);
     // The id is the game's: two tabs that both see the opening mix once.
     const answer = await this.socket.ask({ type: "do", id: `mix-${this.id}`, game: this.id, command: { do: "Mix", entropy } });

@@ -38,7 +38,7 @@ import { war } from "./views/war.js";
  * @typedef {object} Doings
  * @property {() => Seen | null} seen
  * @property {(command: {do: string, [field: string]: any}) => void} ask
- * @property {() => void} again
+ * @property {(settings: Settings) => void} again another game, or the unfinished one that waits
  * @property {(settings: Settings) => void} fresh leaves this game, if it isn't over, for another
  * @property {(sentence: string) => void} say
  * @property {() => void} changed

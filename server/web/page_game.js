@@ -90,8 +90,10 @@ class Followed {
 
   /** @returns {import("./views/frame.js").Notice[]} */
   notices() {
-    const { forked, foreign } = this.game;
+    const { forked, foreign, witness } = this.game;
     const notices = [];
+    if (witness?.state === "wrong") notices.push({ grave: true, text: `The ledger’s witness of this opening doesn’t check out. ${witness.why}` });
+    if (witness?.state === "unwitnessed") notices.push({ grave: false, text: `Opening not witnessed: the ledger didn’t answer in time. ${witness.why}`.trim() });
     if (forked) notices.push({ grave: true, text: "The server now tells a different history of this game than the one this browser saw. “How fair was this?” shows where." });
     if (foreign) notices.push({ grave: true, text: "The chance mixed in for you isn’t the one this browser made. Unless you began this game elsewhere without a recovery link, or cleared this browser’s data since, somebody else chose it." });
     return notices;
@@ -126,7 +128,7 @@ export class TablePage extends Followed {
     this.#sitting = this.view?.sit?.({
       seen: () => this.seen,
       ask: (command) => this.game.ask(command),
-      again: () => void this.open(openGame),
+      again: (settings) => void this.open(openGame, settings),
       fresh: (settings) => void this.open(openFresh, settings),
       say: (line) => this.app.say(line),
       changed: () => this.changed(),

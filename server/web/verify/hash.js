@@ -29,6 +29,11 @@ export function sha256(domain, ...fields) {
   return sha256Of(join(utf8(domain + "\0"), ...fields));
 }
 
+/** SHA-256 of what others have given a form of its own (RFC 6962, C2SP), without a domain. @param {...Uint8Array} parts */
+export function plainSha256(...parts) {
+  return sha256Of(join(...parts));
+}
+
 /**
  * HMAC-SHA256 (RFC 2104) of a domain string, its zero byte and the fields after it, 32 bytes.
  * @param {Uint8Array} key

@@ -10,7 +10,7 @@ import { frontispiece, panel, record, seal } from "./war_home.js";
 import { how } from "./war_how.js";
 import { WarSitting } from "./war_sitting.js";
 import { chosen, seedOf, variants } from "./war_variants.js";
-import { counted, fought, lying, news, reason, result, sentence, several, sides } from "./war_words.js";
+import { brief, counted, lying, news, reason, result, sentence, several, sides } from "./war_words.js";
 
 /** @typedef {import("../games.js").Seen} Seen */
 /** @typedef {import("../games.js").Acts} Acts */
@@ -199,7 +199,7 @@ function status(look) {
   if (leaving) return "Another game is being dealt …";
   if (table.finished && !position?.battles) return `${sentence(reason(table.finished, seen))}.`;
   if (!position) return "The cards are being shuffled, with your browser’s own chance mixed in.";
-  const told = several(facts, newsFrom, seen) || (position.battles ? `${sentence(fought(position, seen))}.` : "");
+  const told = several(facts, newsFrom, seen) || (position.battles ? `${sentence(brief(position, seen))}.` : "");
   if (table.finished) return `${told} ${sentence(reason(table.finished, seen))}.`;
   if (told) return told;
   if (pending) return "Turning …";

@@ -25,6 +25,8 @@ export class WarSitting {
   /** @type {ReturnType<typeof setTimeout> | undefined} */
   #next = undefined;
   #spokenAt = 0;
+  /** Whether a battle is under way that was the last one to turn by itself. */
+  #stopping = false;
 
   /** @param {Variant} variant @param {Doings} doings */
   constructor(variant, doings) {
@@ -77,7 +79,9 @@ export class WarSitting {
     this.auto = false;
     clearTimeout(this.#next);
     this.#next = undefined;
-    if (seen?.table.position) this.doings.say(`Auto-play stopped after battle ${seen.table.position.battles}: ${piles(seen.table.position, seen)}.`);
+    // A battle under way is the last one: it is said with its result.
+    this.#stopping = Boolean(seen?.pending && seen.pending.command.battle === seen.table.position?.battle);
+    if (seen?.table.position && !this.#stopping) this.doings.say(stopped(seen));
     this.doings.changed();
   }
 
@@ -95,8 +99,9 @@ export class WarSitting {
     const seen = this.doings.seen();
     if (!seen || seen.seat === null) return;
     this.end();
-    if (seen.table.finished) this.doings.again();
-    else this.doings.fresh(this.variant.settings(seen.table));
+    const settings = this.variant.settings(seen.table);
+    if (seen.table.finished) this.doings.again(settings);
+    else this.doings.fresh(settings);
   }
 
   /** A setting changed: it is that of another game, which begins at once. @param {string} name @param {number | string} value */
@@ -135,7 +140,10 @@ export class WarSitting {
 
   /** @param {readonly import("../gamelog.js").Fact[]} facts @param {number} from @param {Seen} seen @returns {string[]} */
   news(facts, from, seen) {
-    if (!this.auto || seen.table.finished) return news(facts, from, seen);
+    const stopping = this.#stopping;
+    this.#stopping = false;
+    if (seen.table.finished) return news(facts, from, seen);
+    if (!this.auto) return stopping ? [stopped(seen)] : news(facts, from, seen);
     if (Date.now() - this.#spokenAt < spokenEveryMs) return [];
     this.#spokenAt = Date.now();
     return [sentence(summary(seen.table.position, seen))];
@@ -158,6 +166,9 @@ export class WarSitting {
     if (dialog && !dialog.open) dialog.showModal();
   }
 }
+
+/** @param {Seen} seen */
+const stopped = (seen) => `Auto-play stopped after battle ${seen.table.position.battles}: ${piles(seen.table.position, seen)}.`;
 
 export function fullScreen() {
   if (document.fullscreenElement) void document.exitFullscreen();

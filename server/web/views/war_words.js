@@ -46,7 +46,7 @@ export function lying({ rows, laid }) {
  */
 export function fought(position, seen) {
   const { me, your, doing } = sides(seen);
-  const { rows, laid, winner } = position;
+  const { rows, laid } = position;
   let told = "";
   rows.forEach((row, at) => {
     const [mine, theirs] = [row[me], row[1 - me]];
@@ -59,15 +59,34 @@ export function fought(position, seen) {
       told += `${told ? "then " : ""}${your} ${spokenCard(mine)} ${wins ? "beats" : "loses to"} the ${spokenCard(theirs)}`;
     }
   });
-  const count = lying(position);
-  const fate = winner !== null ? `${doing(winner, "take")} ${counted(count, "card")}` : count ? "nobody takes the cards" : "";
-  return `${told.replace(/, $/, "")}${fate ? `; ${fate}` : ""}`;
+  return `${told.replace(/, $/, "")}; ${fate(position, seen)}`;
 }
 
 /** @param {Position} position @param {Seen} seen */
 export function piles({ sizes }, seen) {
   const { me, does } = sides(seen);
   return `${does("have", "has")} ${counted(sizes[me], "card")}, the computer ${sizes[1 - me]}`;
+}
+
+/**
+ * The last battle for the eye, which sees the cards: as short as it can be, so that nothing moves on the page.
+ * @param {Position} position
+ * @param {Seen} seen
+ */
+export function brief(position, seen) {
+  const wars = position.rows.filter(([a, b]) => rankOf(a) === rankOf(b)).length;
+  if (wars < 2) return fought(position, seen);
+  const [last] = position.rows.slice(-1);
+  const settled = rankOf(last[0]) !== rankOf(last[1]);
+  return `${numbers[wars] ?? wars} wars in a row${settled ? `, then ${fought({ ...position, rows: [last], laid: [] }, seen).split("; ")[0]}` : ""}; ${fate(position, seen)}`;
+}
+
+const numbers = ["", "", "two", "three", "four", "five", "six"];
+
+/** @param {Position} position @param {Seen} seen */
+function fate(position, seen) {
+  const { doing } = sides(seen);
+  return position.winner === null ? "nobody takes the cards" : `${doing(position.winner, "take")} ${counted(lying(position), "card")}`;
 }
 
 /**
