@@ -1,4 +1,4 @@
-"""What a game tells the world outside it: outbox entries, to bytes and back. The ledger's leaves grow from these."""
+"""What games tell the world outside them, and what is brought in from elsewhere: entries to bytes and back."""
 
 from dataclasses import dataclass
 
@@ -42,8 +42,27 @@ class Closing:
     """Who owed an action, where time or a void ended it."""
 
 
-Entry = Opening | Closing
-_SHAPES = {each.__name__: shape(each) for each in (Opening, Closing)}
+@dataclass(frozen=True, slots=True)
+class Imported:
+    """A player's old games of one ladder, played on an older site (RULES.md, Imports).
+
+    `games` holds each recorded game's rival (empty if the site kept none) and whether it was won, None for a draw.
+    `total` is the number of all games ever won there, in whatever ladder, 0 if the site kept no total; it contains
+    the recorded wins, and of several totals the highest stands. A record too long for one entry is several entries."""
+
+    record: bytes
+    """16 bytes, the first of the SHA-256 of what was imported: the same is never imported twice."""
+    at_ms: int
+    """Of the import; when the games were played nobody here can know."""
+    player: bytes
+    """16 bytes."""
+    ladder: str
+    games: tuple[tuple[str, bool | None], ...]
+    total: int
+
+
+Entry = Opening | Closing | Imported
+_SHAPES = {each.__name__: shape(each) for each in (Opening, Closing, Imported)}
 
 
 def encode(entry: Entry) -> bytes:
