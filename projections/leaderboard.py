@@ -7,7 +7,7 @@ from typing import NamedTuple
 from events.entries import Closing, Entry
 from projections import elo, windows
 from projections.outcomes import Outcome, outcomes
-from projections.projection import Projection
+from projections.projection import Projection, Values
 from projections.windows import ALL
 
 PLAYER_BYTES = 16
@@ -83,6 +83,9 @@ class Row(NamedTuple):
     rating_index: int = 0
 
 
+GAMES, RATING = (Row._fields.index(name) for name in ("games", "rating"))
+
+
 @lru_cache(4096)
 def prefix(ladder: str, window: str) -> bytes:
     return f"{ladder}/{window}/".encode()
@@ -101,15 +104,15 @@ def keys(entry: Entry) -> tuple[bytes, ...]:
             return ()
 
 
-def step(index: int, entry: Entry, rows: Sequence[Row]) -> Sequence[Row]:
+def step(index: int, entry: Entry, rows: Sequence[Values]) -> Sequence[Values]:
     assert isinstance(entry, Closing)
     players = outcomes(entry)
     after = []
     for seat, (_, outcome) in enumerate(players):
         every, week, day = rows[3 * seat : 3 * seat + 3]
-        rating = every.rating
+        rating = every[RATING]
         if entry.ladder == RATED and len(players) == 2:
-            rating = elo.rated(rating, rows[3 - 3 * seat].rating, every.games, outcome)
+            rating = elo.rated(rating, rows[3 - 3 * seat][RATING], every[GAMES], outcome)
         after += [
             _completed(every, index, outcome, rating),
             _completed(week, index, outcome, elo.START),
@@ -118,7 +121,7 @@ def step(index: int, entry: Entry, rows: Sequence[Row]) -> Sequence[Row]:
     return after
 
 
-def _completed(row: Row, index: int, outcome: Outcome, rating: int) -> Row:
+def _completed(row: Values, index: int, outcome: Outcome, rating: int) -> Values:
     games, wins, wins_index, best, best_index, streak, streak_index, rate, rate_index, before, rating_index = row
     games += 1
     if outcome is Outcome.WON:
@@ -139,7 +142,7 @@ def _completed(row: Row, index: int, outcome: Outcome, rating: int) -> Row:
         rate_index = index
     if rating != before or games == 1:
         rating_index = index
-    return Row(games, wins, wins_index, best, best_index, streak, streak_index, rate, rate_index, rating, rating_index)
+    return (games, wins, wins_index, best, best_index, streak, streak_index, rate, rate_index, rating, rating_index)
 
 
 LEADERBOARD = Projection("leaderboard", 1, keys, Row(), step, Row._make)

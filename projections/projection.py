@@ -9,6 +9,9 @@ from events.entries import Entry
 from events.shapes import pack, unpack
 
 Row = TypeVar("Row", bound=tuple[Any, ...])
+Values = tuple[Any, ...]
+"""A row's fields. Folding passes plain tuples: a named one costs four times as much to make, and the garbage collector
+visits it for ever."""
 
 DIGEST_MODULUS = 1 << 256
 
@@ -25,21 +28,22 @@ class Projection(Generic[Row]):
     """The rows an entry touches, each once."""
     start: Row
     """A row before anything touched it. A named tuple of integers, strings and tuples of them."""
-    step: Callable[[int, Entry, Sequence[Row]], Sequence[Row]]
+    step: Callable[[int, Entry, Sequence[Values]], Sequence[Values]]
     """(the entry's ledger index, the entry, rows in the order of `keys`) to those rows afterwards. Never refuses.
 
     All rows of an entry at once, because a rating needs the other player's."""
     make: Callable[[Iterable[Any]], Row]
+    """The named row with these fields."""
 
     def row(self, stored: bytes) -> Row:
         """Raises Undecodable."""
         return self.make(unpack(stored))
 
 
-def stored(row: tuple[Any, ...]) -> bytes:
-    """A row's bytes: a msgpack array, one encoding for each value."""
-    body: bytes = pack(row)
-    return body
+stored: Callable[[Values], bytes] = pack
+"""A row's bytes: a msgpack array, one encoding for each value."""
+
+_DOMAIN = b"statecraft row v1\0"
 
 
 def weight(key: bytes, row: bytes) -> int:
@@ -47,7 +51,7 @@ def weight(key: bytes, row: bytes) -> int:
 
     The digest is the sum over all rows modulo 2^256, so that it follows each change at the cost of the change and is
     the same in whatever order the rows came to be."""
-    return int.from_bytes(sha256(b"statecraft row v1\0" + len(key).to_bytes(4, "big") + key + row).digest(), "big")
+    return int.from_bytes(sha256(b"".join((_DOMAIN, len(key).to_bytes(4, "big"), key, row))).digest(), "big")
 
 
 def digest(rows: Iterable[tuple[bytes, bytes]]) -> bytes:
@@ -57,10 +61,10 @@ def digest(rows: Iterable[tuple[bytes, bytes]]) -> bytes:
 
 def fold(projection: Projection[Row], entries: Iterable[tuple[int, Entry]]) -> dict[bytes, Row]:
     """All rows after these (ledger index, entry). What every store and every rebuild must agree with."""
-    rows: dict[bytes, Row] = {}
+    rows: dict[bytes, Values] = {}
     for index, entry in entries:
         keys = projection.keys(entry)
         if keys:
             before = [rows.get(key, projection.start) for key in keys]
             rows.update(zip(keys, projection.step(index, entry, before), strict=True))
-    return rows
+    return {key: projection.make(row) for key, row in rows.items()}

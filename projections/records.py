@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 from events.entries import Closing, Entry, Imported
 from projections.outcomes import Outcome, outcomes
-from projections.projection import Projection
+from projections.projection import Projection, Values
 from projections.trophies import (
     COLOURS,
     OLD_WINS_LADDER,
@@ -69,19 +69,19 @@ def keys(entry: Entry) -> tuple[bytes, ...]:
             return ()
 
 
-def step(index: int, entry: Entry, rows: Sequence[Row]) -> Sequence[Row]:
+def step(index: int, entry: Entry, rows: Sequence[Values]) -> Sequence[Values]:
     match entry:
         case Closing():
             closed = zip(rows, outcomes(entry), strict=True)
             return [_completed(row, index, entry, outcome) for row, (_, outcome) in closed]
         case Imported():
-            return _imported(entry, rows)
+            return _imported(entry, [Row._make(row) for row in rows])
         case _:
             return rows
 
 
-def _completed(row: Row, index: int, entry: Closing, outcome: Outcome) -> Row:
-    games, wins, draws, streak, best, streak_badges, win_rate_badges, *old = row
+def _completed(row: Values, index: int, entry: Closing, outcome: Outcome) -> Values:
+    games, wins, draws, streak, best, streak_badges, win_rate_badges, old_games, old_wins, *old = row
     games += 1
     if outcome is Outcome.WON:
         wins += 1
@@ -94,11 +94,11 @@ def _completed(row: Row, index: int, entry: Closing, outcome: Outcome) -> Row:
         # Checked when a game completes, won or not, and never at any other time.
         if streak in STREAKS and all(streak != badge[0] for badge in streak_badges):
             streak_badges = (*streak_badges, (streak, index, entry.at_ms))
-        reached = win_rates_reached(wins + row.old_wins, games + row.old_games)
+        reached = win_rates_reached(wins + old_wins, games + old_games)
         highest = max((badge[0] for badge in win_rate_badges), default=0)
         fresh = [(percent, index, entry.at_ms) for percent in reached if percent > highest]
         win_rate_badges = (*win_rate_badges, *fresh)
-    return Row(games, wins, draws, streak, best, streak_badges, win_rate_badges, *old)
+    return (games, wins, draws, streak, best, streak_badges, win_rate_badges, old_games, old_wins, *old)
 
 
 def _imported(entry: Imported, rows: Sequence[Row]) -> Sequence[Row]:

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 from events.entries import Closing, Entry, Imported
 from projections.outcomes import Outcome, outcomes
-from projections.projection import Projection
+from projections.projection import Projection, Values
 from projections.trophies import COLOURS
 
 PLAYER_BYTES = 16
@@ -42,17 +42,14 @@ def keys(entry: Entry) -> tuple[bytes, ...]:
             return ()
 
 
-def step(index: int, entry: Entry, rows: Sequence[Row]) -> Sequence[Row]:
+def step(index: int, entry: Entry, rows: Sequence[Values]) -> Sequence[Values]:
     match entry:
         case Closing():
             closed = zip(rows, outcomes(entry), strict=True)
-            return [
-                row._replace(games=row.games + 1, wins=row.wins + (outcome is Outcome.WON))
-                for row, (_, outcome) in closed
-            ]
+            return [(games + 1, wins + (outcome is Outcome.WON), *old) for (games, wins, *old), (_, outcome) in closed]
         case Imported():
             met = dict.fromkeys(rival for rival, _ in entry.games if rival)
-            return [_imported(row, rival, entry) for row, rival in zip(rows, met, strict=True)]
+            return [_imported(Row._make(row), rival, entry) for row, rival in zip(rows, met, strict=True)]
         case _:
             return rows
 

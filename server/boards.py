@@ -107,9 +107,9 @@ class Standings:
         if (batch.generation, batch.before) != (self._generation, self._checkpoint):
             return False
         prefix = self.board.prefix
-        for key, _, row in batch.changed:
+        for key, row in batch.changed:
             if key.startswith(prefix):
-                self._ranking.put(key[len(prefix) :], score_of(self.board.measure, row))
+                self._ranking.put(key[len(prefix) :], score_of(self.board.measure, LEADERBOARD.make(row)))
         self._checkpoint = batch.after
         return True
 
@@ -245,6 +245,6 @@ def _joined(first: Generation, batches: Sequence[Batch], live: Generation) -> bo
 
 def _put(ranking: Ranking, board: Board, batch: Batch) -> None:
     prefix = board.prefix
-    for key, _, row in batch.changed:
+    for key, row in batch.changed:
         if key.startswith(prefix):
-            ranking.put(key[len(prefix) :], score_of(board.measure, row))
+            ranking.put(key[len(prefix) :], score_of(board.measure, LEADERBOARD.make(row)))

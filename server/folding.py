@@ -1,12 +1,12 @@
 """One generation being folded in this process: what it knows of it, and the rows it has in memory."""
 
 import sqlite3
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple, Protocol
+from typing import Any, Protocol
 
 from events.entries import Entry
-from projections.projection import DIGEST_MODULUS, Projection, stored, weight
+from projections.projection import DIGEST_MODULUS, Projection, Values, stored, weight
 from server import generations
 from server.generations import Checkpoint, Generation
 
@@ -28,21 +28,13 @@ class Diverged(Exception):
     """The ledger isn't the one that was folded, or has a gap: nothing may be built on it."""
 
 
-class Changed(NamedTuple):
-    """What a batch did to a row."""
-
-    key: bytes
-    before: Any
-    after: Any
-
-
 @dataclass(frozen=True, slots=True)
 class Prepared:
     after: Checkpoint
     rows: list[tuple[bytes, bytes]]
     """As they are to be stored, by key."""
-    known: dict[bytes, tuple[Any, int]]
-    changed: list[Changed]
+    known: dict[bytes, tuple[Values, int]]
+    """The same rows' fields, each with its part of the digest."""
 
 
 class Folding:
@@ -52,8 +44,10 @@ class Folding:
         self.projection = projection
         self.generation = generation
         self._rows_max = rows_max
-        self._known: dict[bytes, tuple[Any, int]] = {}
+        self._known: dict[bytes, tuple[Values, int]] = {}
         """Rows by key, each with its part of the digest, 0 if it isn't stored."""
+        self._all_known = generation.checkpoint.as_of == 0
+        """No row is stored that isn't in memory, so none has to be looked for."""
 
     @property
     def checkpoint(self) -> Checkpoint:
@@ -64,36 +58,38 @@ class Folding:
         assert batch[0][0] == self.checkpoint.as_of
         keys, step = self.projection.keys, self.projection.step
         work = [(index, entry, touched) for index, _, entry in batch if (touched := keys(entry))]
-        before = self._read(connection, {key for _, _, touched in work for key in touched})
-        now = {key: row for key, (row, _) in before.items()}
-        for index, entry, touched in work:
-            if len(touched) == 1:
-                (now[touched[0]],) = step(index, entry, (now[touched[0]],))
-            else:
-                now.update(zip(touched, step(index, entry, [now[key] for key in touched]), strict=True))
+        now: dict[bytes, Values] = {}
         digest = int.from_bytes(self.checkpoint.digest, "big")
-        rows, known = [], {}
-        for key in sorted(now):
-            body = stored(now[key])
+        for key, (row, part) in self._read(connection, {key for _, _, touched in work for key in touched}):
+            now[key] = row
+            digest -= part
+        for index, entry, touched in work:
+            for key, row in zip(touched, step(index, entry, [now[key] for key in touched]), strict=True):
+                now[key] = row
+        rows: list[tuple[bytes, bytes]] = []
+        known: dict[bytes, tuple[Values, int]] = {}
+        for key in sorted(now):  # neighbours in the store are written together
+            row = now[key]
+            body = stored(row)
             part = weight(key, body)
-            digest += part - before[key][1]
-            known[key] = (now[key], part)
+            digest += part
+            known[key] = (row, part)
             rows.append((key, body))
         after = Checkpoint(batch[-1][0] + 1, batch[-1][1], (digest % DIGEST_MODULUS).to_bytes(32, "big"))
-        return Prepared(after, rows, known, [Changed(key, before[key][0], now[key]) for key in now])
+        return Prepared(after, rows, known)
 
-    def _read(self, connection: sqlite3.Connection, wanted: set[bytes]) -> dict[bytes, tuple[Any, int]]:
+    def _read(self, connection: sqlite3.Connection, wanted: set[bytes]) -> Iterator[tuple[bytes, tuple[Values, int]]]:
         known = self._known
-        before = {key: known[key] for key in wanted if key in known}
-        missing = sorted(wanted - before.keys())
-        found = generations.rows(connection, self.generation.id, missing)
+        missing = wanted - known.keys()
+        for key in wanted - missing:
+            yield key, known[key]
+        found = {} if self._all_known else generations.rows(connection, self.generation.id, sorted(missing))
         for key in missing:
             body = found.get(key)
             if body is None:
-                before[key] = (self.projection.start, 0)
+                yield key, (self.projection.start, 0)
             else:
-                before[key] = (self.projection.row(body), weight(key, body))
-        return before
+                yield key, (self.projection.row(body), weight(key, body))
 
     def commit(self, connection: sqlite3.Connection, prepared: Prepared) -> Generation:
         """Rows and checkpoint, only if the stored checkpoint is the expected one. Raises Moved."""
@@ -102,6 +98,7 @@ class Folding:
     def committed(self, generation: Generation, prepared: Prepared) -> None:
         self.generation = generation
         if len(self._known) + len(prepared.known) > self._rows_max:
+            self._all_known = False
             self._known.clear()
         if len(prepared.known) <= self._rows_max:
             self._known |= prepared.known

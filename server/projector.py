@@ -12,11 +12,11 @@ import structlog
 from events.database import Database
 from events.log import Unknown
 from projections.leaderboard import LEADERBOARD
-from projections.projection import Projection
+from projections.projection import Projection, Values
 from projections.records import RECORDS
 from projections.rivals import RIVALS
 from server import generations
-from server.folding import Changed, Diverged, Folding, Item, Prepared, Reader, following
+from server.folding import Diverged, Folding, Item, Prepared, Reader, following
 from server.generations import Checkpoint, Generation, Moved
 
 PROJECTIONS: tuple[Projection[Any], ...] = (RECORDS, RIVALS, LEADERBOARD)
@@ -39,7 +39,8 @@ class Batch:
     generation: int
     before: Checkpoint
     after: Checkpoint
-    changed: Sequence[Changed]
+    changed: Sequence[tuple[bytes, Values]]
+    """Key and fields of each row that was touched, as it is now."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -192,7 +193,8 @@ class Projector:
                 raise
             return
         folding.committed(generation, prepared)
-        told = Batch(folding.projection.name, generation.id, before, prepared.after, prepared.changed)
+        changed = [(key, row) for key, (row, _) in prepared.known.items()]
+        told = Batch(folding.projection.name, generation.id, before, prepared.after, changed)
         for listener, _ in self._listeners:
             listener(told)
 

@@ -12,8 +12,8 @@ from server import generations
 from server.folding import Diverged, Folding, Item, Prepared, Reader, following
 from server.generations import Generation, Moved, Taken
 
-BATCH_ENTRIES = 10_000
-ROWS_MAX = 200_000
+BATCH_ENTRIES = 20_000
+ROWS_MAX = 500_000
 """Rows kept in memory between batches; about 600 bytes each."""
 
 

@@ -96,6 +96,7 @@ def _fold(connection: sqlite3.Connection, which: int, position: int, fresh: Sequ
             found = connection.execute(
                 "SELECT games, wins FROM rivals WHERE player = ? AND ladder = ? AND rival = ?", named
             ).fetchone()
-            (row,) = rivals.step(0, entry, (rivals.Row(*found) if found else rivals.Row(),))
+            (stepped,) = rivals.step(0, entry, (rivals.Row(*found) if found else rivals.Row(),))
+            row = rivals.Row._make(stepped)
             connection.execute("INSERT OR REPLACE INTO rivals VALUES (?, ?, ?, ?, ?)", (*named, row.games, row.wins))
     connection.execute("INSERT OR REPLACE INTO rivals_read VALUES (?, ?)", (which, fresh[-1].position))
