@@ -3,6 +3,7 @@
 import sqlite3
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any, Protocol
 
 from events.entries import Entry
@@ -11,7 +12,7 @@ from server import generations
 from server.generations import Checkpoint, Generation
 
 ROWS_MAX = 20_000
-"""Rows kept in memory between batches; about 600 bytes each."""
+"""Rows kept in memory between batches; about 700 bytes each."""
 
 Item = tuple[int, bytes, Entry]
 """An entry's ledger index, its leaf hash, and the entry."""
@@ -97,11 +98,14 @@ class Folding:
 
     def committed(self, generation: Generation, prepared: Prepared) -> None:
         self.generation = generation
-        if len(self._known) + len(prepared.known) > self._rows_max:
+        for key in prepared.known:
+            self._known.pop(key, None)
+        self._known |= prepared.known
+        if len(self._known) > self._rows_max:
+            # Those touched longest ago go, half at a time.
             self._all_known = False
-            self._known.clear()
-        if len(prepared.known) <= self._rows_max:
-            self._known |= prepared.known
+            for key in list(islice(self._known, len(self._known) - self._rows_max // 2)):
+                del self._known[key]
 
 
 async def following(ledger: Reader, checkpoint: Checkpoint, limit: int) -> Sequence[Item]:

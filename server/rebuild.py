@@ -14,7 +14,7 @@ from server.generations import Generation, Moved, Taken
 
 BATCH_ENTRIES = 20_000
 ROWS_MAX = 500_000
-"""Rows kept in memory between batches; about 600 bytes each."""
+"""Rows kept in memory between batches; about 700 bytes each."""
 
 
 @dataclass(frozen=True, slots=True)
