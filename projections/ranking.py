@@ -5,9 +5,8 @@ that a player's score is found without a row being read. Python's own lists and 
 """
 
 from array import array
-from bisect import bisect_left, bisect_right
-from collections.abc import Iterable, Iterator
-from itertools import accumulate
+from bisect import bisect_left
+from collections.abc import Iterable
 
 from projections.leaderboard import INDEX_BITS
 
@@ -26,8 +25,8 @@ class Ranking:
         self._ids: list[bytearray] = []
         self._last: list[tuple[int, bytes]] = []
         """Each block's last score and player."""
-        self._before: list[int] | None = None
-        """How many rows stand before each block; None after a change, until somebody asks."""
+        self._sums: list[int] | None = None
+        """A Fenwick tree of the blocks' sizes; None after blocks came or went, until somebody asks."""
         self._buckets: dict[int, tuple[bytearray, array[int]]] = {}
         self._size = 0
         self._fill(rows)
@@ -59,7 +58,7 @@ class Ranking:
         if score is None:
             return None
         block, at = self._place(player, score)
-        return self._starts()[block] + at
+        return self._start(block) + at
 
     def ahead(self, score: int) -> int:
         """How many have a higher value than this score's: one less than the rank that its value shares."""
@@ -67,21 +66,20 @@ class Ranking:
         block = bisect_left(self._last, (lowest, b""))
         if block == len(self._last):
             return self._size
-        return self._starts()[block] + bisect_left(self._scores[block], lowest)
+        return self._start(block) + bisect_left(self._scores[block], lowest)
 
-    def slice(self, start: int, count: int) -> Iterator[tuple[bytes, int]]:
-        """At most `count` (player, score) from position `start` on. Nothing may be put in meanwhile."""
+    def slice(self, start: int, count: int) -> list[tuple[bytes, int]]:
+        """At most `count` (player, score) from position `start` on."""
+        found: list[tuple[bytes, int]] = []
         if start >= self._size or count <= 0:
-            return
-        starts = self._starts()
-        block = bisect_right(starts, start) - 1
-        at = start - starts[block]
-        while count and block < len(self._scores):
-            scores, ids = self._scores[block], self._ids[block]
-            for each in range(at, min(len(scores), at + count)):
-                yield bytes(ids[each * ID_BYTES : (each + 1) * ID_BYTES]), scores[each]
-            count -= min(count, len(scores) - at)
+            return found
+        block, at = self._find_position(start)
+        while len(found) < count and block < len(self._scores):
+            scores = self._scores[block][at : at + count - len(found)]
+            ids = bytes(self._ids[block][at * ID_BYTES : (at + len(scores)) * ID_BYTES])
+            found += zip([ids[each : each + ID_BYTES] for each in range(0, len(ids), ID_BYTES)], scores, strict=True)
             block, at = block + 1, 0
+        return found
 
     def _fill(self, rows: Iterable[tuple[bytes, int]]) -> None:
         # Sorted as bytes: a tuple and an integer a player would take three times the memory for a moment.
@@ -112,10 +110,42 @@ class Ranking:
         else:
             scores[at] = score
 
-    def _starts(self) -> list[int]:
-        if self._before is None:
-            self._before = list(accumulate(map(len, self._scores), initial=0))
-        return self._before
+    def _tree(self) -> list[int]:
+        if self._sums is None:
+            self._sums = [0, *map(len, self._scores)]
+            for at in range(1, len(self._sums)):
+                above = at + (at & -at)
+                if above < len(self._sums):
+                    self._sums[above] += self._sums[at]
+        return self._sums
+
+    def _start(self, block: int) -> int:
+        """How many rows stand before a block."""
+        sums = self._tree()
+        rows = 0
+        while block:
+            rows += sums[block]
+            block &= block - 1
+        return rows
+
+    def _find_position(self, position: int) -> tuple[int, int]:
+        """The block of a position that there is, and the place in it."""
+        sums = self._tree()
+        block = 0
+        step = 1 << len(sums).bit_length()
+        while step := step >> 1:
+            if block + step < len(sums) and sums[block + step] <= position:
+                block += step
+                position -= sums[block]
+        return block, position
+
+    def _grew(self, block: int, rows: int) -> None:
+        self._size += rows
+        if self._sums is not None:
+            block += 1
+            while block < len(self._sums):
+                self._sums[block] += rows
+                block += block & -block
 
     def _place(self, player: bytes, score: int) -> tuple[int, int]:
         """Block and place in it where this score and player stand, or would."""
@@ -130,12 +160,12 @@ class Ranking:
         return block, at
 
     def _put_in(self, player: bytes, score: int) -> None:
-        self._before = None
-        self._size += 1
         if not self._scores:
+            self._size, self._sums = 1, None
             self._scores, self._ids, self._last = [array("q", (score,))], [bytearray(player)], [(score, player)]
             return
         block, at = self._place(player, score)
+        self._grew(block, 1)
         scores, ids = self._scores[block], self._ids[block]
         scores.insert(at, score)
         ids[at * ID_BYTES : at * ID_BYTES] = player
@@ -145,6 +175,7 @@ class Ranking:
             self._split(block)
 
     def _split(self, block: int) -> None:
+        self._sums = None
         scores, ids = self._scores[block], self._ids[block]
         half = len(scores) // 2
         self._scores[block : block + 1] = [scores[:half], scores[half:]]
@@ -152,14 +183,14 @@ class Ranking:
         self._last.insert(block, (scores[half - 1], bytes(ids[(half - 1) * ID_BYTES : half * ID_BYTES])))
 
     def _take_out(self, player: bytes, score: int) -> None:
-        self._before = None
-        self._size -= 1
         block, at = self._place(player, score)
+        self._grew(block, -1)
         scores, ids = self._scores[block], self._ids[block]
         del scores[at]
         del ids[at * ID_BYTES : (at + 1) * ID_BYTES]
         if not scores:
             del self._scores[block], self._ids[block], self._last[block]
+            self._sums = None
             return
         if at == len(scores):
             self._last[block] = (scores[-1], bytes(ids[-ID_BYTES:]))
@@ -172,6 +203,7 @@ class Ranking:
             block + 1 < len(self._scores)
             and len(self._scores[block]) + len(self._scores[block + 1]) <= self._block_rows
         ):
+            self._sums = None
             self._scores[block] += self._scores.pop(block + 1)
             self._ids[block] += self._ids.pop(block + 1)
             del self._last[block]

@@ -6,6 +6,7 @@ from collections import OrderedDict
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import chain, pairwise
+from typing import NamedTuple
 
 from events.database import Database
 from projections.leaderboard import LEADERBOARD, Board, index_of, score_of, value_of
@@ -22,15 +23,14 @@ PAGE_ROWS = 10_000
 ATTEMPTS_MAX = 10
 
 
-@dataclass(frozen=True, slots=True)
-class Place:
+class Place(NamedTuple):
     rank: int
     """From 1; equal values share it."""
     position: int
     """From 0, in the board's total order; nobody shares it."""
     player: bytes
     value: int
-    index: int
+    entry: int
     """The ledger index of the entry that gave the value."""
 
 
@@ -68,7 +68,8 @@ class Standings:
         """At most `count` places from position `start` on."""
         places: list[Place] = []
         rank, shared = 0, -1
-        for position, (player, score) in enumerate(self._ranking.slice(max(0, start), count), max(0, start)):
+        start = max(0, start)
+        for position, (player, score) in enumerate(self._ranking.slice(start, count), start):
             value = value_of(score)
             if value != shared:
                 # Only a page's first place can share a rank with somebody before it.

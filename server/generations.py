@@ -202,7 +202,8 @@ def page(
     connection: sqlite3.Connection, generation: int, prefix: bytes, after: bytes, limit: int
 ) -> list[tuple[bytes, bytes]]:
     """Rows whose key begins with `prefix`, above the key `after`, rising."""
-    where, bounds = "generation = ? AND key >= ? AND key > ?", [generation, prefix, after]
+    # One lower bound: of two, SQLite would begin at the first and step over the rest.
+    where, bounds = "generation = ? AND key >= ?", [generation, max(prefix, after + b"\0")]
     last = prefix.rstrip(b"\xff")
     if last:
         # The first key after all that begin so.

@@ -393,9 +393,9 @@ async def test_a_row_cites_the_entry_that_gave_its_value(tmp_path: Path) -> None
         boards = Boards(database, projector)
         for board in all_boards(entries):
             for place in (await boards.standings(board)).top(100).places:
-                cited = entries[place.index]
+                cited = entries[place.entry]
                 assert isinstance(cited, Closing)
                 assert place.player in cited.players
                 assert cited.ladder == board.ladder
                 assert board.window in windows(cited.at_ms)
-                assert leaderboard.value_of(leaderboard.score(place.value, place.index)) == place.value
+                assert leaderboard.value_of(leaderboard.score(place.value, place.entry)) == place.value

@@ -14,7 +14,7 @@ from tests.entries import player
 def agree(kept: Ranking, model: dict[bytes, int], where: list[int]) -> None:
     ordered = sorted((score, who) for who, score in model.items())
     assert len(kept) == len(ordered)
-    assert [(score, who) for who, score in kept.slice(0, len(ordered))] == ordered
+    assert [(score, who) for who, score in kept.slice(0, len(ordered) + 1)] == ordered
     for position in where:
         if position < len(ordered):
             value, who = ordered[position]
