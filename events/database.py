@@ -45,11 +45,15 @@ class Database:
         self._closed = False
 
     @classmethod
-    async def open(cls, path: str | Path, schemas: Sequence[str] = (), limits: Limits = LIMITS) -> "Database":
+    async def open(
+        cls, path: str | Path, schemas: Sequence[str] = (), limits: Limits = LIMITS, shared: bool = False
+    ) -> "Database":
         """Serve the file at `path`, creating it if it isn't there. Each schema is `CREATE … IF NOT EXISTS …;` text.
 
+        A `shared` file may be written by several processes, each of whose jobs compares what it expects.
+
         Raises Busy if another process serves it, Newer if a newer release has written it."""
-        found, lock, connection = await asyncio.to_thread(_serve, Path(path), schemas, limits)
+        found, lock, connection = await asyncio.to_thread(_serve, Path(path), schemas, limits, shared)
         writer = Writer(connection, partial(_connect, found, limits), Path(f"{found}-wal"), limits)
         writer.start()
         return cls(found, limits, writer, lock)
@@ -167,9 +171,11 @@ class _Readers:
                 connection.close()
 
 
-def _serve(path: Path, schemas: Sequence[str], limits: Limits) -> tuple[Path, int, sqlite3.Connection]:
+def _serve(
+    path: Path, schemas: Sequence[str], limits: Limits, shared: bool
+) -> tuple[Path, int | None, sqlite3.Connection]:
     path = path.resolve()
-    lock = _lock(path)
+    lock = None if shared else _lock(path)
     try:
         connection = _connect(path, limits)
         try:
@@ -180,7 +186,8 @@ def _serve(path: Path, schemas: Sequence[str], limits: Limits) -> tuple[Path, in
             connection.close()
             raise
     except BaseException:
-        os.close(lock)
+        if lock is not None:
+            os.close(lock)
         raise
     return path, lock, connection
 

@@ -1,4 +1,4 @@
-"""What a game tells the world outside it: outbox entries, to bytes and back. The ledger's leaves grow from these."""
+"""What games tell the world outside them, and what is brought in from elsewhere: entries to bytes and back."""
 
 from dataclasses import dataclass, fields
 
@@ -44,7 +44,29 @@ class Closing:
     """Who owed an action, where time or a void ended it."""
 
 
+@dataclass(frozen=True, slots=True)
+class Imported:
+    """A player's old games of one ladder, played on an older site (RULES.md, Imports).
+
+    `games` holds each recorded game's rival (empty if the site kept none) and whether it was won, None for a draw.
+    `total` is the number of all games ever won there, in whatever ladder, 0 if the site kept no total; it contains
+    the recorded wins, and of several totals the highest stands. A record too long for one entry is several entries."""
+
+    record: bytes
+    """16 bytes, the first of the SHA-256 of what was imported: the same is never imported twice."""
+    at_ms: int
+    """Of the import; when the games were played nobody here can know."""
+    player: bytes
+    """16 bytes."""
+    ladder: str
+    games: tuple[tuple[str, bool | None], ...]
+    total: int
+
+
 Entry = Opening | Closing
+"""Of a game."""
+LedgerEntry = Entry | Imported
+"""What is folded."""
 
 
 def closing(last: Opening, winner: int | None, reason: str, owing: tuple[int, ...]) -> Closing:
@@ -53,12 +75,12 @@ def closing(last: Opening, winner: int | None, reason: str, owing: tuple[int, ..
     return Closing(**head, winner=winner, reason=reason, owing=owing)
 
 
-_SHAPES = {each.__name__: shape(each) for each in (Opening, Closing)}
+_SHAPES = {each.__name__: shape(each) for each in (Opening, Closing, Imported)}
 _AFTER = "OpeningAfter"
 """The stored name of an opening that names games before it; one that names none is stored as it was before any did."""
 
 
-def encode(entry: Entry) -> bytes:
+def encode(entry: LedgerEntry) -> bytes:
     name = type(entry).__name__
     values = _SHAPES[name].values(entry)
     if isinstance(entry, Opening):
@@ -67,8 +89,18 @@ def encode(entry: Entry) -> bytes:
     return body
 
 
-def decode(body: bytes) -> Entry:
+def decode_import(body: bytes) -> Imported:
     """Raises Undecodable."""
+    match unpack(body):
+        case (1, "Imported", *values):
+            imported: Imported = _SHAPES["Imported"].make(tuple(values))
+            return imported
+        case other:
+            raise Undecodable(f"an import of format {FORMAT}, not {other[:2]!r}")
+
+
+def decode(body: bytes) -> Entry:
+    """Of a game. Raises Undecodable."""
     match unpack(body):
         case (1, "Opening", *values):
             entry: Entry = _SHAPES["Opening"].make((*values, ()))

@@ -1,6 +1,7 @@
 """Records to msgpack arrays and back, strictly: exact types, no floats, no maps, one encoding for each value."""
 
 import types
+from collections.abc import Callable
 from dataclasses import dataclass, fields
 from functools import cache
 from typing import Any, Union, get_args, get_origin, get_type_hints
@@ -33,6 +34,7 @@ class Shape:
     record: type
     names: tuple[str, ...]
     hints: tuple[Any, ...]
+    checks: tuple["Check", ...]
 
     def values(self, record: Any) -> tuple[Any, ...]:
         return tuple([getattr(record, name) for name in self.names])
@@ -42,8 +44,8 @@ class Shape:
         called = self.record.__name__
         if len(values) != len(self.names):
             raise Undecodable(f"{called} has {len(self.names)} fields, {len(values)} came")
-        for name, hint, value in zip(self.names, self.hints, values, strict=True):
-            if not is_(value, hint):
+        for name, check, value in zip(self.names, self.checks, values, strict=True):
+            if not check(value):
                 raise Undecodable(f"{called}.{name} can't be {value!r}")
         return self.record(*values)
 
@@ -52,22 +54,38 @@ class Shape:
 def shape(record: type) -> Shape:
     hints = get_type_hints(record)
     names = tuple(field.name for field in fields(record))
-    return Shape(record, names, tuple(hints[name] for name in names))
+    types_ = tuple(hints[name] for name in names)
+    return Shape(record, names, types_, tuple(map(check, types_)))
+
+
+Check = Callable[[Any], bool]
 
 
 def is_(value: Any, hint: Any) -> bool:
     """Whether a decoded value has exactly the annotated type (int, str, bool, bytes, None, unions, tuples)."""
+    return check(hint)(value)
+
+
+@cache
+def check(hint: Any) -> Check:
+    """`is_` for one annotation, which is looked into once: a decoded field then costs a call or two."""
     hint = getattr(hint, "__supertype__", hint)
     origin = get_origin(hint)
+    args = get_args(hint)
     if origin in (Union, types.UnionType):
-        return any(is_(value, each) for each in get_args(hint))
+        either = tuple(map(check, args))
+        return lambda value: any(each(value) for each in either)
+    if origin is tuple and len(args) == 2 and args[1] is Ellipsis:
+        every = check(args[0])
+        return lambda value: type(value) is tuple and all(map(every, value))
     if origin is tuple:
-        if not isinstance(value, tuple):
-            return False
-        args = get_args(hint)
-        if len(args) == 2 and args[1] is Ellipsis:
-            return all(is_(each, args[0]) for each in value)
-        return len(value) == len(args) and all(map(is_, value, args))
-    if type(value) is int:
-        return hint is int and value >= 0
-    return type(value) is (type(None) if hint is None else hint)
+        checks = tuple(map(check, args))
+        return lambda value: (
+            type(value) is tuple
+            and len(value) == len(checks)
+            and all(each(item) for each, item in zip(checks, value, strict=True))
+        )
+    if hint is int:
+        return lambda value: type(value) is int and value >= 0
+    exact = type(None) if hint is None else hint
+    return lambda value: type(value) is exact

@@ -1,31 +1,63 @@
 """A player's record against each rival: games and wins by ladder (RULES.md, Rival record)."""
 
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from typing import NamedTuple
 
-from events.entries import Closing, Entry
+from events.entries import Closing, Imported, LedgerEntry
+from projections.outcomes import Outcome, outcomes
+from projections.projection import Projection, Values
+from projections.trophies import COLOURS
 
-Key = tuple[bytes, str, str]
-"""Player, ladder, rival's slug."""
+PLAYER_BYTES = 16
 
 
-@dataclass(frozen=True, slots=True)
-class Row:
+class Row(NamedTuple):
     games: int = 0
+    """Imported ones among them."""
     wins: int = 0
+    old_games: int = 0
+    """Of those games, how many are imported."""
+    old_wins: int = 0
 
 
-START = Row()
+def key(player: bytes, ladder: str, rival: str) -> bytes:
+    return player + f"{ladder}/{rival}".encode()
 
 
-def keys(entry: Entry) -> tuple[Key, ...]:
-    """The rows an entry touches: none for openings, voids and games that don't count."""
+def parts(key: bytes) -> tuple[bytes, str, str]:
+    """The player, the ladder and the rival's slug of a key."""
+    ladder, _, rival = key[PLAYER_BYTES:].decode().partition("/")
+    return key[:PLAYER_BYTES], ladder, rival
+
+
+def keys(entry: LedgerEntry) -> tuple[bytes, ...]:
+    """The rows an entry touches: none for openings, voids and games that don't count. War has no rivals."""
     match entry:
-        case Closing(counts=True, rival=rival, winner=winner) if rival and winner is not None:
-            return ((entry.players[0], entry.ladder, rival),)
+        case Closing(rival=rival, ladder=ladder) if rival and ladder in COLOURS:
+            return tuple([key(player, ladder, rival) for player, _ in outcomes(entry)])
+        case Imported():
+            met = dict.fromkeys(rival for rival, _ in entry.games if rival)
+            return tuple([key(entry.player, entry.ladder, rival) for rival in met])
         case _:
             return ()
 
 
-def step(row: Row, key: Key, entry: Entry) -> Row:
-    assert isinstance(entry, Closing)
-    return replace(row, games=row.games + 1, wins=row.wins + (entry.winner == 0))
+def step(index: int, entry: LedgerEntry, rows: Sequence[Values]) -> Sequence[Values]:
+    match entry:
+        case Closing():
+            closed = zip(rows, outcomes(entry), strict=True)
+            return [(games + 1, wins + (outcome is Outcome.WON), *old) for (games, wins, *old), (_, outcome) in closed]
+        case Imported():
+            met = dict.fromkeys(rival for rival, _ in entry.games if rival)
+            return [_imported(Row._make(row), rival, entry) for row, rival in zip(rows, met, strict=True)]
+        case _:
+            return rows
+
+
+def _imported(row: Row, rival: str, entry: Imported) -> Row:
+    results = [result for name, result in entry.games if name == rival]
+    games, wins = len(results), results.count(True)
+    return Row(row.games + games, row.wins + wins, row.old_games + games, row.old_wins + wins)
+
+
+RIVALS = Projection("rivals", 1, keys, Row(), step, Row._make)

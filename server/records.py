@@ -120,11 +120,13 @@ def _fold(connection: sqlite3.Connection, which: int, position: int, fresh: Sequ
     for item in fresh:
         entry = entries.decode(item.body)
         for key in rivals.keys(entry):
+            named = rivals.parts(key)
             found = connection.execute(
-                "SELECT games, wins FROM rivals WHERE player = ? AND ladder = ? AND rival = ?", key
+                "SELECT games, wins FROM rivals WHERE player = ? AND ladder = ? AND rival = ?", named
             ).fetchone()
-            row = rivals.step(rivals.Row(*found) if found else rivals.START, key, entry)
-            connection.execute("INSERT OR REPLACE INTO rivals VALUES (?, ?, ?, ?, ?)", (*key, row.games, row.wins))
+            (stepped,) = rivals.step(0, entry, (rivals.Row(*found) if found else rivals.Row(),))
+            row = rivals.Row._make(stepped)
+            connection.execute("INSERT OR REPLACE INTO rivals VALUES (?, ?, ?, ?, ?)", (*named, row.games, row.wins))
         _fold_luck(connection, entry)
     connection.execute("INSERT OR REPLACE INTO rivals_read VALUES (?, ?)", (which, fresh[-1].position))
 

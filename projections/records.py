@@ -1,0 +1,145 @@
+"""A player's record in a ladder: games, wins, draws, streaks, badges, imports (RULES.md, Records that follow)."""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from events.entries import Closing, Imported, LedgerEntry
+from projections.outcomes import Outcome, outcomes
+from projections.projection import Projection, Values
+from projections.trophies import (
+    COLOURS,
+    OLD_WINS_LADDER,
+    STREAKS,
+    Trophies,
+    trophies,
+    win_rates_reached,
+)
+
+PLAYER_BYTES = 16
+
+
+class Badge(NamedTuple):
+    """A milestone and the entry that earned it. Kept for ever."""
+
+    milestone: int
+    """Games won in a row, or percent."""
+    entry: int
+    """The closing's ledger index."""
+    at_ms: int
+    """When that game finished."""
+
+
+class Row(NamedTuple):
+    """Of one player in one ladder. `games` and what follows up to `best_streak` are games of this ledger only."""
+
+    games: int = 0
+    wins: int = 0
+    draws: int = 0
+    streak: int = 0
+    best_streak: int = 0
+    streak_badges: tuple[tuple[int, int, int], ...] = ()
+    win_rate_badges: tuple[tuple[int, int, int], ...] = ()
+    old_games: int = 0
+    """Recorded games of imports into this ladder; they count toward win rates."""
+    old_wins: int = 0
+    old_draws: int = 0
+    old_stars: int = 0
+    """In the bronze ladder: recorded wins of all the player's imports, whatever ladder they were won in."""
+    old_total: int = 0
+    """In the bronze ladder: the highest total an import named. It contains the recorded wins."""
+
+
+def key(player: bytes, ladder: str) -> bytes:
+    return player + ladder.encode()
+
+
+def parts(key: bytes) -> tuple[bytes, str]:
+    """The player and the ladder of a key."""
+    return key[:PLAYER_BYTES], key[PLAYER_BYTES:].decode()
+
+
+def keys(entry: LedgerEntry) -> tuple[bytes, ...]:
+    match entry:
+        case Closing():
+            return tuple([key(player, entry.ladder) for player, _ in outcomes(entry)])
+        case Imported():
+            ladders = dict.fromkeys((entry.ladder, OLD_WINS_LADDER))
+            return tuple([key(entry.player, ladder) for ladder in ladders])
+        case _:
+            return ()
+
+
+def step(index: int, entry: LedgerEntry, rows: Sequence[Values]) -> Sequence[Values]:
+    match entry:
+        case Closing():
+            closed = zip(rows, outcomes(entry), strict=True)
+            return [_completed(row, index, entry, outcome) for row, (_, outcome) in closed]
+        case Imported():
+            return _imported(entry, [Row._make(row) for row in rows])
+        case _:
+            return rows
+
+
+def _completed(row: Values, index: int, entry: Closing, outcome: Outcome) -> Values:
+    games, wins, draws, streak, best, streak_badges, win_rate_badges, old_games, old_wins, *old = row
+    games += 1
+    if outcome is Outcome.WON:
+        wins += 1
+    elif outcome is Outcome.DRAWN:
+        draws += 1
+    if not entry.ladder.endswith("-house"):  # War against the computer is luck: games, wins and draws, no more.
+        streak = streak + 1 if outcome is Outcome.WON else 0
+        best = max(best, streak)
+    if entry.ladder in COLOURS:
+        # Checked when a game completes, won or not, and never at any other time.
+        if streak in STREAKS and all(streak != badge[0] for badge in streak_badges):
+            streak_badges = (*streak_badges, (streak, index, entry.at_ms))
+        reached = win_rates_reached(wins + old_wins, games + old_games)
+        highest = max((badge[0] for badge in win_rate_badges), default=0)
+        fresh = [(percent, index, entry.at_ms) for percent in reached if percent > highest]
+        win_rate_badges = (*win_rate_badges, *fresh)
+    return (games, wins, draws, streak, best, streak_badges, win_rate_badges, old_games, old_wins, *old)
+
+
+def _imported(entry: Imported, rows: Sequence[Row]) -> Sequence[Row]:
+    """The row of the import's ladder first, the bronze one last; they are one where the ladder is bronze."""
+    won = sum(result is True for _, result in entry.games)
+    played = rows[0]._replace(
+        old_games=rows[0].old_games + len(entry.games),
+        old_wins=rows[0].old_wins + won,
+        old_draws=rows[0].old_draws + sum(result is None for _, result in entry.games),
+    )
+    bronze = played if len(rows) == 1 else rows[-1]
+    bronze = bronze._replace(old_stars=bronze.old_stars + won, old_total=max(bronze.old_total, entry.total))
+    return (bronze,) if len(rows) == 1 else (played, bronze)
+
+
+RECORDS = Projection("records", 1, keys, Row(), step, Row._make)
+
+
+class Shown(NamedTuple):
+    """What a player's page shows of a ladder."""
+
+    colour: str | None
+    """None: this ladder earns no trophies."""
+    stars: int
+    """Wins that are stars of this colour, old ones among them."""
+    trophies: Trophies
+    streak_badge: Badge | None
+    win_rate_badge: Badge | None
+
+
+def shown(ladder: str, row: Row) -> Shown:
+    """Only the highest badge of each kind; all of them stay in the row."""
+    colour = COLOURS.get(ladder)
+    stars = row.wins + max(row.old_stars, row.old_total) if colour is not None else 0
+    return Shown(colour, stars, trophies(stars), _highest(row.streak_badges), _highest(row.win_rate_badges))
+
+
+def _highest(badges: Sequence[tuple[int, int, int]]) -> Badge | None:
+    return Badge._make(max(badges)) if badges else None
+
+
+def win_rate(row: Row) -> tuple[int, int]:
+    """(wins, recorded games), imports among them: the win rate that badges look at and the page shows."""
+    return row.wins + row.old_wins, row.games + row.old_games

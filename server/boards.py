@@ -1,0 +1,251 @@
+"""The boards that somebody asked for, in memory beside the rows: top, page, neighbours, friends, ranks, `as_of`."""
+
+import asyncio
+import sqlite3
+from collections import OrderedDict
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from itertools import chain, pairwise
+from typing import NamedTuple
+
+from events.database import Database
+from projections.leaderboard import LEADERBOARD, Board, index_of, score_of, value_of
+from projections.ranking import Ranking
+from server import generations
+from server.generations import Checkpoint, Generation
+from server.projector import Batch, NotReady, Projector
+
+ROWS_MAX = 4_000_000
+"""Rows of all boards in memory, 48 bytes each; those asked for longest ago are dropped above it."""
+BOARDS_MAX = 512
+PAGE_ROWS = 10_000
+"""Rows read at once while a board is loaded."""
+ATTEMPTS_MAX = 10
+
+
+class Place(NamedTuple):
+    rank: int
+    """From 1; equal values share it."""
+    position: int
+    """From 0, in the board's total order; nobody shares it."""
+    player: bytes
+    value: int
+    entry: int
+    """The ledger index of the entry that gave the value."""
+
+
+@dataclass(frozen=True, slots=True)
+class Places:
+    """Part of a board. `as_of` and `leaf_hash`: how many entries were folded, and the last one's leaf."""
+
+    as_of: int
+    leaf_hash: bytes
+    size: int
+    """How many stand on the whole board."""
+    places: tuple[Place, ...]
+
+
+class Standings:
+    """One board at hand. Each answer is of one position; the next may be of a later one."""
+
+    def __init__(self, board: Board, ranking: Ranking, generation: int, checkpoint: Checkpoint) -> None:
+        self.board = board
+        self._ranking = ranking
+        self._generation = generation
+        self._checkpoint = checkpoint
+
+    def __len__(self) -> int:
+        return len(self._ranking)
+
+    @property
+    def checkpoint(self) -> Checkpoint:
+        return self._checkpoint
+
+    def top(self, count: int) -> Places:
+        return self.page(0, count)
+
+    def page(self, start: int, count: int) -> Places:
+        """At most `count` places from position `start` on."""
+        places: list[Place] = []
+        rank, shared = 0, -1
+        start = max(0, start)
+        for position, (player, score) in enumerate(self._ranking.slice(start, count), start):
+            value = value_of(score)
+            if value != shared:
+                # Only a page's first place can share a rank with somebody before it.
+                rank = position + 1 if places else self._ranking.ahead(score) + 1
+                shared = value
+            places.append(Place(rank, position, player, value, index_of(score)))
+        return self._places(places)
+
+    def around(self, player: bytes, count: int) -> Places:
+        """The player with at most `count` before and `count` after; none if the player isn't on the board."""
+        position = self._ranking.position(player)
+        if position is None:
+            return self._places(())
+        start = max(0, position - count)
+        return self.page(start, position + count + 1 - start)
+
+    def of(self, players: Sequence[bytes]) -> Places:
+        """Those of these players who are on the board, in its order."""
+        found = [place for player in dict.fromkeys(players) if (place := self.place(player)) is not None]
+        return self._places(sorted(found, key=lambda place: place.position))
+
+    def place(self, player: bytes) -> Place | None:
+        score = self._ranking.score(player)
+        if score is None:
+            return None
+        position = self._ranking.position(player)
+        assert position is not None
+        return Place(self._ranking.ahead(score) + 1, position, player, value_of(score), index_of(score))
+
+    def rank(self, player: bytes) -> int | None:
+        score = self._ranking.score(player)
+        return None if score is None else self._ranking.ahead(score) + 1
+
+    def apply(self, batch: Batch) -> bool:
+        """Follow a committed batch; False if it isn't the one after what is here."""
+        if (batch.generation, batch.before) != (self._generation, self._checkpoint):
+            return False
+        prefix = self.board.prefix
+        for key, row in batch.changed:
+            if key.startswith(prefix):
+                self._ranking.put(key[len(prefix) :], score_of(self.board.measure, LEADERBOARD.make(row)))
+        self._checkpoint = batch.after
+        return True
+
+    def _places(self, places: Sequence[Place]) -> Places:
+        return Places(self._checkpoint.as_of, self._checkpoint.leaf_hash, len(self._ranking), tuple(places))
+
+
+@dataclass
+class _Loading:
+    """A board whose rows are being read, and what was committed meanwhile."""
+
+    done: asyncio.Event = field(default_factory=asyncio.Event)
+    batches: list[Batch] = field(default_factory=list)
+
+
+class Boards:
+    """Loads a board when it is first asked for, and follows every batch from there on."""
+
+    def __init__(
+        self, database: Database, projector: Projector, rows_max: int = ROWS_MAX, boards_max: int = BOARDS_MAX
+    ) -> None:
+        self._database = database
+        self._projector = projector
+        self._rows_max = rows_max
+        self._boards_max = boards_max
+        self._standings: OrderedDict[Board, Standings] = OrderedDict()
+        self._loading: dict[Board, _Loading] = {}
+        projector.listen(self._committed, self._reset)
+
+    async def standings(self, board: Board) -> Standings:
+        """The board, which goes on following the ledger while it is held for a moment. Raises NotReady.
+
+        Don't keep it: ask again, which costs nothing while it is in memory."""
+        while True:
+            found = self._standings.get(board)
+            if found is not None:
+                self._standings.move_to_end(board)
+                return found
+            loading = self._loading.get(board)
+            if loading is None:
+                return await self._load(board)
+            await loading.done.wait()
+
+    @property
+    def rows(self) -> int:
+        """How many rows are in memory."""
+        return sum(map(len, self._standings.values()))
+
+    def _reset(self, projection: str) -> None:
+        if projection == LEADERBOARD.name:
+            self._standings.clear()
+
+    def _committed(self, batch: Batch) -> None:
+        if batch.projection != LEADERBOARD.name:
+            return
+        for loading in self._loading.values():
+            loading.batches.append(batch)
+        # One that doesn't fit was folded from another generation, or missed a batch: it is loaded again when asked for.
+        gone = [board for board, standings in self._standings.items() if not standings.apply(batch)]
+        for board in gone:
+            del self._standings[board]
+
+    async def _load(self, board: Board) -> Standings:
+        loading = self._loading[board] = _Loading()
+        try:
+            for _ in range(ATTEMPTS_MAX):
+                standings = await self._loaded(board, loading)
+                if standings is not None:
+                    self._standings[board] = standings
+                    self._make_room()
+                    return standings
+            raise NotReady(LEADERBOARD.name)
+        finally:
+            del self._loading[board]
+            loading.done.set()
+
+    async def _loaded(self, board: Board, loading: _Loading) -> Standings | None:
+        """Read page by page while folding goes on, then put what was folded meanwhile on top; None: start again."""
+        loading.batches.clear()
+        first = await self._live()
+        pages: list[list[tuple[bytes, int]]] = []
+        after: bytes | None = b""
+        while after is not None:
+            rows, after = await self._page(board, first, after)
+            pages.append(rows)
+        ranking = await asyncio.to_thread(Ranking, chain.from_iterable(pages))
+        async with self._projector.folding:
+            # Everything committed has been told by now, unless another process folds too or another generation took
+            # over. A row read late is only put in again, to the same place.
+            live = await self._live()
+            if not _joined(first, loading.batches, live):
+                return None
+            for batch in loading.batches:
+                _put(ranking, board, batch)
+            return Standings(board, ranking, live.id, live.checkpoint)
+
+    async def _live(self) -> Generation:
+        live = await self._database.read(lambda connection: generations.standing(connection, LEADERBOARD.name))
+        if live is None or live.version != LEADERBOARD.version:
+            raise NotReady(LEADERBOARD.name)
+        return live
+
+    async def _page(self, board: Board, live: Generation, after: bytes) -> tuple[list[tuple[bytes, int]], bytes | None]:
+        """(player, score) of the next rows, and the last key if there may be more."""
+        prefix = board.prefix
+
+        def job(connection: sqlite3.Connection) -> tuple[list[tuple[bytes, int]], bytes | None]:
+            found = generations.page(connection, live.id, prefix, after, PAGE_ROWS)
+            rows = [
+                (key[len(prefix) :], score)
+                for key, row in found
+                if (score := score_of(board.measure, LEADERBOARD.row(row))) is not None
+            ]
+            return rows, found[-1][0] if len(found) == PAGE_ROWS else None
+
+        return await self._database.read(job)
+
+    def _make_room(self) -> None:
+        while len(self._standings) > 1 and (self.rows > self._rows_max or len(self._standings) > self._boards_max):
+            self._standings.popitem(last=False)
+
+
+def _joined(first: Generation, batches: Sequence[Batch], live: Generation) -> bool:
+    """Whether these batches, and nothing else, lead from one look at a generation to a later one."""
+    if first.id != live.id or any(batch.generation != live.id for batch in batches):
+        return False
+    if not batches:
+        return first.checkpoint == live.checkpoint
+    gapless = all(later.before == earlier.after for earlier, later in pairwise(batches))
+    # The first may have been in the store already, and told only afterwards.
+    return gapless and batches[0].before.as_of <= first.checkpoint.as_of and batches[-1].after == live.checkpoint
+
+
+def _put(ranking: Ranking, board: Board, batch: Batch) -> None:
+    prefix = board.prefix
+    for key, row in batch.changed:
+        if key.startswith(prefix):
+            ranking.put(key[len(prefix) :], score_of(board.measure, LEADERBOARD.make(row)))

@@ -1,0 +1,126 @@
+"""One generation being folded in this process: what it knows of it, and the rows it has in memory."""
+
+import sqlite3
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from typing import Any, Protocol
+
+from events.entries import LedgerEntry
+from projections.projection import DIGEST_MODULUS, Projection, Values, stored, weight
+from server import generations
+from server.generations import Checkpoint, Generation
+
+ROWS_MAX = 20_000
+"""Rows kept in memory between batches; about 700 bytes each."""
+
+Item = tuple[int, bytes, LedgerEntry]
+"""An entry's ledger index, its leaf hash, and the entry."""
+
+
+class Reader(Protocol):
+    """What projections see of the ledger: its signed prefix."""
+
+    async def read(self, after_index: int, limit: int) -> Sequence[Item]:
+        """At most `limit` entries with an index above `after_index`, rising without a gap. The first has index 0."""
+
+
+class Diverged(Exception):
+    """The ledger isn't the one that was folded, or has a gap: nothing may be built on it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    after: Checkpoint
+    rows: list[tuple[bytes, bytes]]
+    """As they are to be stored, by key."""
+    known: dict[bytes, tuple[Values, int]]
+    """The same rows' fields, each with its part of the digest."""
+
+
+class Folding:
+    """Whoever's checkpoint stands in the store also has the right rows in memory: nobody else wrote since."""
+
+    def __init__(self, projection: Projection[Any], generation: Generation, rows_max: int = ROWS_MAX) -> None:
+        self.projection = projection
+        self.generation = generation
+        self._rows_max = rows_max
+        self._known: dict[bytes, tuple[Values, int]] = {}
+        """Rows by key, each with its part of the digest, 0 if it isn't stored."""
+        self._all_known = generation.checkpoint.as_of == 0
+        """No row is stored that isn't in memory, so none has to be looked for."""
+
+    @property
+    def checkpoint(self) -> Checkpoint:
+        return self.generation.checkpoint
+
+    def prepare(self, connection: sqlite3.Connection, batch: Sequence[Item]) -> Prepared:
+        """Fold a batch that follows the checkpoint. Changes nothing, here or in the store."""
+        assert batch[0][0] == self.checkpoint.as_of
+        keys, step = self.projection.keys, self.projection.step
+        work = [(index, entry, touched) for index, _, entry in batch if (touched := keys(entry))]
+        now: dict[bytes, Values] = {}
+        digest = int.from_bytes(self.checkpoint.digest, "big")
+        for key, (row, part) in self._read(connection, {key for _, _, touched in work for key in touched}):
+            now[key] = row
+            digest -= part
+        for index, entry, touched in work:
+            for key, row in zip(touched, step(index, entry, [now[key] for key in touched]), strict=True):
+                now[key] = row
+        rows: list[tuple[bytes, bytes]] = []
+        known: dict[bytes, tuple[Values, int]] = {}
+        for key in sorted(now):  # neighbours in the store are written together
+            row = now[key]
+            body = stored(row)
+            part = weight(key, body)
+            digest += part
+            known[key] = (row, part)
+            rows.append((key, body))
+        after = Checkpoint(batch[-1][0] + 1, batch[-1][1], (digest % DIGEST_MODULUS).to_bytes(32, "big"))
+        return Prepared(after, rows, known)
+
+    def _read(self, connection: sqlite3.Connection, wanted: set[bytes]) -> Iterator[tuple[bytes, tuple[Values, int]]]:
+        known = self._known
+        missing = wanted - known.keys()
+        for key in wanted - missing:
+            yield key, known[key]
+        found = {} if self._all_known else generations.rows(connection, self.generation.id, sorted(missing))
+        for key in missing:
+            body = found.get(key)
+            if body is None:
+                yield key, (self.projection.start, 0)
+            else:
+                yield key, (self.projection.row(body), weight(key, body))
+
+    def commit(self, connection: sqlite3.Connection, prepared: Prepared) -> Generation:
+        """Rows and checkpoint, only if the stored checkpoint is the expected one. Raises Moved."""
+        return generations.advance(connection, self.generation, prepared.after, prepared.rows)
+
+    def committed(self, generation: Generation, prepared: Prepared) -> None:
+        self.generation = generation
+        for key in prepared.known:
+            self._known.pop(key, None)
+        self._known |= prepared.known
+        if len(self._known) > self._rows_max:
+            # Those touched longest ago go, half at a time.
+            self._all_known = False
+            for key in list(islice(self._known, len(self._known) - self._rows_max // 2)):
+                del self._known[key]
+
+
+async def following(ledger: Reader, checkpoint: Checkpoint, limit: int) -> Sequence[Item]:
+    """The entries after a checkpoint, empty at the ledger's end. Raises Diverged.
+
+    The last folded entry is read again: a ledger that is shorter or has another leaf there isn't the one folded."""
+    if checkpoint.as_of == 0:
+        items = await ledger.read(-1, limit)
+    else:
+        last, *items = await ledger.read(checkpoint.as_of - 2, limit + 1) or (None,)
+        if last is None:
+            raise Diverged(f"{checkpoint.as_of} entries were folded, the ledger has fewer")
+        if last[0] != checkpoint.as_of - 1 or last[1] != checkpoint.leaf_hash:
+            raise Diverged(f"entry {checkpoint.as_of - 1} of the ledger isn't the one that was folded")
+    for expected, (index, _, _) in enumerate(items, checkpoint.as_of):
+        if index != expected:
+            raise Diverged(f"entry {index} came where {expected} belongs")
+    return items

@@ -1,0 +1,207 @@
+"""The loop around the projections: reads the ledger, folds, and writes rows with the position they account for."""
+
+import asyncio
+import sqlite3
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import structlog
+
+from events.database import Database
+from events.log import Unknown
+from projections.leaderboard import LEADERBOARD
+from projections.projection import Projection, Values
+from projections.records import RECORDS
+from projections.rivals import RIVALS
+from server import generations
+from server.folding import Diverged, Folding, Item, Prepared, Reader, following
+from server.generations import Checkpoint, Generation, Moved
+
+PROJECTIONS: tuple[Projection[Any], ...] = (RECORDS, RIVALS, LEADERBOARD)
+BATCH_ENTRIES = 1000
+ROWS_READ_MAX = 10_000
+RETRY_SECONDS = 5.0
+
+log = structlog.get_logger()
+
+
+class NotReady(Exception):
+    """The projection is being built by this release's rules; ask again later."""
+
+
+@dataclass(frozen=True, slots=True)
+class Batch:
+    """What was just committed. `before`: the checkpoint it continues, for whoever holds rows of this generation."""
+
+    projection: str
+    generation: int
+    before: Checkpoint
+    after: Checkpoint
+    changed: Sequence[tuple[bytes, Values]]
+    """Key and fields of each row that was touched, as it is now."""
+
+
+@dataclass(frozen=True, slots=True)
+class Read:
+    """Rows as they stood at one position."""
+
+    as_of: int
+    leaf_hash: bytes
+    rows: Sequence[tuple[bytes, Any]]
+
+
+Listener = Callable[[Batch], None]
+Reset = Callable[[str], None]
+
+
+class Projector:
+    """Any number of these may run over one store: only one of them gets each batch in, and the others read on."""
+
+    def __init__(
+        self,
+        database: Database,
+        ledger: Reader,
+        projections: Sequence[Projection[Any]] = PROJECTIONS,
+        batch_entries: int = BATCH_ENTRIES,
+    ) -> None:
+        self._database = database
+        self._ledger = ledger
+        self._projections = {projection.name: projection for projection in projections}
+        self._batch_entries = batch_entries
+        self._foldings: dict[str, Folding] = {}
+        self._listeners: list[tuple[Listener, Reset]] = []
+        self._woken = asyncio.Event()
+        self.folding = asyncio.Lock()
+        """Held from before a batch is committed until everybody was told of it."""
+        self.outdated: frozenset[str] = frozenset()
+        """Projections whose live rows another release's rules made: they stand still until they are rebuilt."""
+        self.trouble: str | None = None
+        """Why nothing is folded just now."""
+
+    def listen(self, listener: Listener, reset: Reset) -> None:
+        """Be told of every batch after its commit, on the event loop, in order. Must not raise.
+
+        `reset` gets the name of a projection whose rows became others without a batch: a rebuild took over, or another
+        process folded."""
+        self._listeners.append((listener, reset))
+
+    def wake(self) -> None:
+        """The ledger has grown. Callable on the event loop only."""
+        self._woken.set()
+
+    async def run(self) -> None:
+        """Fold whatever comes, until cancelled. A ledger that isn't the one folded stops it, with an alarm."""
+        while True:
+            self._woken.clear()
+            try:
+                await self.advance()
+                self.trouble = None
+            except (Diverged, Unknown) as error:
+                self.trouble = str(error)
+                log.error("projections stand still", why=self.trouble)
+            try:
+                await asyncio.wait_for(self._woken.wait(), RETRY_SECONDS)
+            except TimeoutError:
+                continue  # Another process may have signed more, or mended what was wrong.
+
+    async def advance(self) -> int:
+        """Fold up to the ledger's end; how many batches that took. Raises Diverged, Unknown."""
+        batches = 0
+        while await self._advance_once():
+            batches += 1
+        return batches
+
+    def generation(self, name: str) -> Generation | None:
+        """A projection's live generation as this process last knew it; None before the first look, or if outdated."""
+        folding = self._foldings.get(name)
+        return None if folding is None else folding.generation
+
+    async def read(self, name: str, prefix: bytes, after: bytes = b"", limit: int = ROWS_READ_MAX) -> Read:
+        """Rows whose key begins with `prefix`, above the key `after`, rising, at most `limit`. Raises NotReady."""
+        projection = self._projections[name]
+
+        def job(connection: sqlite3.Connection) -> tuple[Generation | None, list[tuple[bytes, bytes]]]:
+            live = generations.standing(connection, name)
+            return live, generations.page(connection, live.id, prefix, after, limit) if live else []
+
+        live, rows = await self._database.read(job)
+        if live is None or live.version != projection.version:
+            raise NotReady(name)
+        return Read(live.checkpoint.as_of, live.checkpoint.leaf_hash, [(key, projection.row(row)) for key, row in rows])
+
+    async def _advance_once(self) -> bool:
+        async with self.folding:
+            await self._look()
+            if not self._foldings:
+                return False
+            lowest = min(folding.checkpoint.as_of for folding in self._foldings.values())
+            behind = [folding for folding in self._foldings.values() if folding.checkpoint.as_of == lowest]
+            ahead = [folding.checkpoint.as_of for folding in self._foldings.values() if folding not in behind]
+            limit = min([self._batch_entries, *(as_of - lowest for as_of in ahead)])
+            if len({folding.checkpoint.leaf_hash for folding in behind}) > 1:
+                raise Diverged(f"projections were folded from different ledgers, up to {lowest}")
+            batch = await following(self._ledger, behind[0].checkpoint, limit)
+            if batch:
+                await self._fold(behind, batch)
+            return bool(batch)
+
+    async def _look(self) -> None:
+        """Which generations are live now; a takeover by another process is noticed here."""
+        live = await self._database.read(self._live)
+        if None in live.values():
+            live = await self._database.write(self._begun)
+        outdated = set()
+        for name, generation in live.items():
+            assert generation is not None
+            projection = self._projections[name]
+            known = self._foldings.get(name)
+            if generation.version != projection.version:
+                outdated.add(name)
+                self._foldings.pop(name, None)
+            elif known is None or known.generation != generation:
+                self._foldings[name] = Folding(projection, generation)
+                for _, reset in self._listeners:
+                    reset(name)
+        self.outdated = frozenset(outdated)
+
+    def _live(self, connection: sqlite3.Connection) -> dict[str, Generation | None]:
+        return {name: generations.standing(connection, name) for name in self._projections}
+
+    def _begun(self, connection: sqlite3.Connection) -> dict[str, Generation | None]:
+        return {
+            name: generations.begin(connection, name, projection.version, "live")
+            for name, projection in self._projections.items()
+        }
+
+    async def _fold(self, foldings: Sequence[Folding], batch: Sequence[Item]) -> None:
+        prepared = [await self._database.read(partial(_prepared, folding=folding, batch=batch)) for folding in foldings]
+        # Told apart from each other: each is right by itself, and one that was moved only has to look again.
+        for outcome in await asyncio.gather(*map(self._commit, foldings, prepared), return_exceptions=True):
+            if outcome is not None:
+                raise outcome
+
+    async def _commit(self, folding: Folding, prepared: Prepared) -> None:
+        before = folding.checkpoint
+        try:
+            generation = await self._database.write(partial(_committed, folding=folding, prepared=prepared))
+        except (Moved, Unknown) as error:
+            # What is in memory may not be what is stored; the next look reads it anew.
+            del self._foldings[folding.projection.name]
+            if isinstance(error, Unknown):
+                raise
+            return
+        folding.committed(generation, prepared)
+        changed = [(key, row) for key, (row, _) in prepared.known.items()]
+        told = Batch(folding.projection.name, generation.id, before, prepared.after, changed)
+        for listener, _ in self._listeners:
+            listener(told)
+
+
+def _prepared(connection: sqlite3.Connection, folding: Folding, batch: Sequence[Item]) -> Prepared:
+    return folding.prepare(connection, batch)
+
+
+def _committed(connection: sqlite3.Connection, folding: Folding, prepared: Prepared) -> Generation:
+    return folding.commit(connection, prepared)

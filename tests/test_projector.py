@@ -1,0 +1,401 @@
+"""Projections on the store: after every entry equal to a rebuild, byte for byte, with all ranks and all neighbours."""
+
+import asyncio
+import tempfile
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from events.database import Database
+from events.entries import Closing, LedgerEntry
+from projections import leaderboard, records
+from projections.leaderboard import LADDERS, LEADERBOARD, WINDOWED, Board, measures, standing
+from projections.projection import Projection, digest, fold, stored
+from projections.records import RECORDS
+from projections.windows import windows
+from server import generations
+from server.boards import Boards, Place
+from server.folding import Diverged
+from server.generations import SCHEMA, Checkpoint
+from server.projector import PROJECTIONS, NotReady, Projector
+from tests.entries import MONDAY_MS, A, B, ListLedger, house, player, synthetic, versus
+
+pytestmark = pytest.mark.anyio
+PEOPLE = 7
+
+
+@asynccontextmanager
+async def opened(folder: Path) -> AsyncIterator[Database]:
+    database = await Database.open(folder / "boards.db", [SCHEMA], shared=True)
+    try:
+        yield database
+    finally:
+        await database.close()
+
+
+def rebuilt(projection: Projection[Any], entries: Sequence[LedgerEntry]) -> dict[bytes, bytes]:
+    """Every row from scratch, as it must stand in the store."""
+    return {key: stored(row) for key, row in fold(projection, enumerate(entries)).items()}
+
+
+async def contents(database: Database, name: str, state: str = "live") -> tuple[Checkpoint, dict[bytes, bytes]]:
+    def job(connection: Any) -> tuple[Checkpoint, dict[bytes, bytes]]:
+        found = generations.standing(connection, name, state)
+        assert found is not None
+        return found.checkpoint, dict(generations.page(connection, found.id, b"", b"", 1 << 30))
+
+    return await database.read(job)
+
+
+async def agree(database: Database, ledger: ListLedger) -> None:
+    """The store holds what a rebuild gives, at the ledger's end."""
+    for projection in PROJECTIONS:
+        checkpoint, rows = await contents(database, projection.name)
+        expected = rebuilt(projection, ledger.entries)
+        assert rows == expected
+        assert checkpoint.as_of == len(ledger.entries)
+        assert checkpoint.digest == digest(expected.items())
+        if ledger.entries:
+            ((_, leaf_hash, _),) = await ledger.read(len(ledger.entries) - 2, 1)
+            assert checkpoint.leaf_hash == leaf_hash
+
+
+def all_boards(entries: Sequence[LedgerEntry]) -> list[Board]:
+    spans = {window for entry in entries if isinstance(entry, Closing) for window in windows(entry.at_ms)}
+    return [
+        Board(ladder, measure, window)
+        for ladder in LADDERS
+        for measure in measures(ladder)
+        for window in sorted(spans)
+        if window == "all" or measure in WINDOWED
+    ]
+
+
+def places(board: Board, rows: dict[bytes, Any]) -> list[Place]:
+    """A whole board the plain way: sort by value, index, player; count who has more."""
+    found = [
+        (-value[0], value[1], key[len(board.prefix) :])
+        for key, row in rows.items()
+        if key.startswith(board.prefix) and (value := standing(board.measure, row)) is not None
+    ]
+    ordered = sorted(found)
+    return [
+        Place(1 + sum(each[0] < value for each in ordered), position, who, -value, index)
+        for position, (value, index, who) in enumerate(ordered)
+    ]
+
+
+async def boards_agree(boards: Boards, entries: Sequence[LedgerEntry], which: Sequence[Board]) -> None:
+    rows = fold(LEADERBOARD, enumerate(entries))
+    for board in which:
+        standings = await boards.standings(board)
+        expected = places(board, rows)
+        assert standings.top(1000).places == tuple(expected)
+        assert standings.checkpoint.as_of == standings.top(1).as_of == len(entries)
+        assert standings.top(0).size == len(expected)
+        for place in expected:
+            assert standings.place(place.player) == place
+            assert standings.rank(place.player) == place.rank
+            for count in (0, 1, 2):
+                window = expected[max(0, place.position - count) : place.position + count + 1]
+                assert standings.around(place.player, count).places == tuple(window)
+            assert standings.page(place.position, 2).places == tuple(expected[place.position : place.position + 2])
+        friends = [player(number) for number in (3, 1, 5, 1)]
+        assert standings.of(friends).places == tuple(place for place in expected if place.player in friends)
+
+
+ladders_of_two = st.sampled_from(("states-versus", "classic-versus"))
+times = st.sampled_from([MONDAY_MS + offset for offset in (-86_400_001, -1, 0, 1, 86_400_000)])
+people = st.integers(0, 4).map(player)
+closings = st.one_of(
+    st.builds(lambda who, won, at_ms: house(who, won, at_ms=at_ms), people, st.booleans(), times),
+    st.builds(
+        lambda first, second, winner, ladder, at_ms: versus(first, second, winner, ladder, at_ms=at_ms),
+        people,
+        people,
+        st.sampled_from((0, 1, None)),
+        ladders_of_two,
+        times,
+    ),
+)
+
+
+@given(st.lists(closings, min_size=1, max_size=12), st.data())
+@settings(max_examples=25, deadline=None)
+def test_after_every_entry_the_rows_and_all_ranks_are_those_of_a_rebuild(entries: list[LedgerEntry], data: Any) -> None:
+    which = data.draw(st.lists(st.sampled_from(all_boards(entries)), min_size=1, max_size=6, unique=True))
+
+    async def check(folder: Path) -> None:
+        async with opened(folder) as database:
+            ledger = ListLedger()
+            projector = Projector(database, ledger)
+            boards = Boards(database, projector)
+            for number, entry in enumerate(entries, 1):
+                ledger.entries.append(entry)
+                await projector.advance()
+                await agree(database, ledger)
+                await boards_agree(boards, entries[:number], which)
+
+    with tempfile.TemporaryDirectory() as folder:
+        asyncio.run(check(Path(folder)))
+
+
+async def test_after_every_entry_every_board_is_that_of_a_rebuild(tmp_path: Path) -> None:
+    entries = synthetic(120, PEOPLE, seed=4)
+    which = all_boards(entries)
+    async with opened(tmp_path) as database:
+        ledger = ListLedger()
+        projector = Projector(database, ledger)
+        boards = Boards(database, projector)
+        for number, entry in enumerate(entries, 1):
+            ledger.entries.append(entry)
+            await projector.advance()
+            await agree(database, ledger)
+            await boards_agree(boards, entries[:number], which[number % 5 :: 5])
+        await boards_agree(boards, entries, which)
+
+
+async def test_every_measure_of_many_games_is_on_its_board(tmp_path: Path) -> None:
+    # Few people, so that everybody passes the hundred games of the win rate.
+    entries = synthetic(3000, 3, seed=1)
+    async with opened(tmp_path) as database:
+        projector = Projector(database, ListLedger(entries))
+        await projector.advance()
+        boards = Boards(database, projector)
+        which = all_boards(entries)
+        await boards_agree(boards, entries, which[::7])
+        for measure in ("wins", "best_streak", "win_rate", "rating"):
+            assert (await boards.standings(Board("states-versus", measure, "all"))).top(9).places
+
+
+@given(st.lists(st.integers(1, 40), min_size=1, max_size=12), st.integers(0, 1000))
+@settings(max_examples=20, deadline=None)
+def test_any_split_into_batches_gives_the_same(sizes: list[int], seed: int) -> None:
+    entries = synthetic(200, PEOPLE, seed)
+
+    async def check(folder: Path) -> None:
+        async with opened(folder) as database:
+            ledger = ListLedger()
+            for size in sizes:
+                # A new projector each time: what is in memory is worth nothing after a crash.
+                ledger.entries = entries[: len(ledger.entries) + size]
+                await Projector(database, ledger, batch_entries=size // 2 + 1).advance()
+            ledger.entries = entries
+            await Projector(database, ledger, batch_entries=7).advance()
+            await agree(database, ledger)
+
+    with tempfile.TemporaryDirectory() as folder:
+        asyncio.run(check(Path(folder)))
+
+
+async def test_many_projectors_over_one_store_count_every_entry_once(tmp_path: Path) -> None:
+    entries = synthetic(400, PEOPLE)
+    async with opened(tmp_path) as first, opened(tmp_path) as second:
+        ledger = ListLedger(entries)
+        projectors = [
+            Projector(each, ledger, batch_entries=size) for each, size in ((first, 7), (first, 5), (second, 3))
+        ]
+        await asyncio.gather(*(projector.advance() for projector in projectors))
+        await agree(first, ledger)
+
+
+async def test_a_batch_that_is_delivered_again_is_refused_by_its_checkpoint(tmp_path: Path) -> None:
+    async with opened(tmp_path) as database:
+        ledger = ListLedger([house(A, True)])
+        projector = Projector(database, ledger)
+        before = await database.write(lambda connection: generations.begin(connection, "records", 1, "live"))
+        await projector.advance()
+        after, rows = await contents(database, "records")
+        with pytest.raises(generations.Moved):
+            await database.write(lambda connection: generations.advance(connection, before, after, list(rows.items())))
+        await agree(database, ledger)
+
+
+async def test_a_crash_between_rows_and_checkpoint_leaves_neither(tmp_path: Path) -> None:
+    class Crash(Exception):
+        pass
+
+    async with opened(tmp_path) as database:
+        ledger = ListLedger(synthetic(50, PEOPLE))
+        await Projector(database, ledger).advance()
+        before = await contents(database, "records")
+
+        def job(connection: Any) -> None:
+            live = generations.standing(connection, "records")
+            assert live is not None
+            generations.advance(connection, live, Checkpoint(51, bytes(32), bytes(32)), [(b"key", b"row")])
+            raise Crash
+
+        with pytest.raises(Crash):
+            await database.write(job)
+        assert await contents(database, "records") == before
+
+
+async def test_projections_at_different_positions_meet(tmp_path: Path) -> None:
+    entries = synthetic(100, PEOPLE)
+    async with opened(tmp_path) as database:
+        await Projector(database, ListLedger(entries[:37]), [RECORDS]).advance()
+        ledger = ListLedger(entries)
+        await Projector(database, ledger, batch_entries=20).advance()
+        await agree(database, ledger)
+
+
+async def test_a_ledger_that_is_shorter_or_another_stops_everything(tmp_path: Path) -> None:
+    entries = synthetic(60, PEOPLE)
+    async with opened(tmp_path) as database:
+        projector = Projector(database, ListLedger(entries))
+        await projector.advance()
+        for wrong in (entries[:30], [*entries[:59], house(B, True)]):
+            longer = [*wrong, *synthetic(40, PEOPLE, 9)] if len(wrong) == 60 else wrong
+            with pytest.raises(Diverged):
+                await Projector(database, ListLedger(longer)).advance()
+        await agree(database, ListLedger(entries))
+
+
+async def test_a_ledger_with_a_gap_stops_everything(tmp_path: Path) -> None:
+    class Gap(ListLedger):
+        async def read(self, after_index: int, limit: int) -> Sequence[tuple[int, bytes, LedgerEntry]]:
+            return [item for item in await super().read(after_index, limit) if item[0] != 20]
+
+    async with opened(tmp_path) as database:
+        with pytest.raises(Diverged, match="21 came where 20 belongs"):
+            await Projector(database, Gap(synthetic(60, PEOPLE)), batch_entries=9).advance()
+
+
+async def test_the_loop_says_why_it_stands_still_and_goes_on_when_mended(tmp_path: Path) -> None:
+    entries = synthetic(60, PEOPLE)
+    async with opened(tmp_path) as database:
+        ledger = ListLedger(entries)
+        projector = Projector(database, ledger)
+        task = asyncio.create_task(projector.run())
+
+        async def until(trouble: bool, as_of: int) -> None:
+            while True:
+                generation = projector.generation("records")
+                if (projector.trouble is not None) == trouble and generation and generation.checkpoint.as_of == as_of:
+                    return
+                projector.wake()
+                await asyncio.sleep(0.001)
+
+        await until(False, 60)
+        ledger.entries = entries[:10]
+        await until(True, 60)
+        ledger.entries = [*entries, house(A, True)]
+        await until(False, 61)
+        task.cancel()
+        await asyncio.gather(task, return_exceptions=True)
+        await agree(database, ledger)
+
+
+async def test_rows_are_read_with_their_position(tmp_path: Path) -> None:
+    async with opened(tmp_path) as database:
+        projector = Projector(
+            database, ListLedger([house(A, True), house(A, False, "states-strategic"), house(B, True)])
+        )
+        with pytest.raises(NotReady):
+            await projector.read("records", A)
+        await projector.advance()
+        read = await projector.read("records", A)
+        assert read.as_of == 3
+        assert [(records.parts(key), row.games, row.wins) for key, row in read.rows] == [
+            ((A, "states-relaxed"), 1, 1),
+            ((A, "states-strategic"), 1, 0),
+        ]
+        (last,) = (await projector.read("records", A, read.rows[0][0])).rows
+        assert last == read.rows[1]
+        assert len((await projector.read("records", A, limit=1)).rows) == 1
+        assert (await projector.read("records", b"\xff" * 16)).rows == []
+
+
+async def test_rows_of_other_rules_are_not_read_and_not_folded_on(tmp_path: Path) -> None:
+    later = replace(RECORDS, version=2)
+    async with opened(tmp_path) as database:
+        await Projector(database, ListLedger([house(A, True)]), [RECORDS]).advance()
+        before = await contents(database, "records")
+        projector = Projector(database, ListLedger([house(A, True)] * 2), [later])
+        await projector.advance()
+        assert projector.outdated == {"records"}
+        assert await contents(database, "records") == before
+        with pytest.raises(NotReady):
+            await projector.read("records", A)
+
+
+async def test_a_board_loaded_under_traffic_is_whole(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("server.boards.PAGE_ROWS", 3)
+    entries = synthetic(600, 40, seed=2)
+    which = [board for board in all_boards(entries) if board.window == "all"]
+    async with opened(tmp_path) as database:
+        ledger = ListLedger(entries[:200])
+        projector = Projector(database, ledger, batch_entries=5)
+        await projector.advance()
+        boards = Boards(database, projector)
+        ledger.entries = entries
+        folding = asyncio.create_task(projector.advance())
+        await asyncio.gather(*(boards.standings(board) for board in (*which, *which)))
+        await folding
+        await boards_agree(boards, entries, which)
+
+
+async def test_a_board_that_missed_a_batch_is_loaded_again(tmp_path: Path) -> None:
+    entries = synthetic(90, PEOPLE)
+    which = all_boards(entries)[:6]
+    async with opened(tmp_path) as database:
+        ledger = ListLedger(entries[:50])
+        projector = Projector(database, ledger)
+        boards = Boards(database, projector)
+        await projector.advance()
+        await boards_agree(boards, ledger.entries, which)
+        ledger.entries = entries[:70]
+        await Projector(database, ledger).advance()  # another process, which tells this one nothing
+        await projector.advance()
+        await boards_agree(boards, ledger.entries, which)
+        ledger.entries = entries
+        await projector.advance()
+        await boards_agree(boards, ledger.entries, which)
+
+
+async def test_boards_in_memory_are_bounded(tmp_path: Path) -> None:
+    entries = synthetic(200, 20)
+    async with opened(tmp_path) as database:
+        projector = Projector(database, ListLedger(entries))
+        await projector.advance()
+        boards = Boards(database, projector, rows_max=25)
+        for board in all_boards(entries):
+            size = len(await boards.standings(board))
+            assert boards.rows <= max(25, size)
+        few = Boards(database, projector, boards_max=2)
+        for board in all_boards(entries)[:5]:
+            await few.standings(board)
+        assert len(few._standings) == 2
+
+
+async def test_a_board_nobody_is_on_is_empty(tmp_path: Path) -> None:
+    async with opened(tmp_path) as database:
+        projector = Projector(database, ListLedger([house(A, True)]))
+        await projector.advance()
+        standings = await Boards(database, projector).standings(Board("states-relaxed", "wins", "2031-W01"))
+        assert standings.top(10).places == standings.around(A, 3).places == standings.of([A]).places == ()
+        assert (standings.rank(A), standings.place(A)) == (None, None)
+        assert standings.top(10).as_of == 1
+
+
+async def test_a_row_cites_the_entry_that_gave_its_value(tmp_path: Path) -> None:
+    entries = synthetic(300, PEOPLE)
+    async with opened(tmp_path) as database:
+        projector = Projector(database, ListLedger(entries))
+        await projector.advance()
+        boards = Boards(database, projector)
+        for board in all_boards(entries):
+            for place in (await boards.standings(board)).top(100).places:
+                cited = entries[place.entry]
+                assert isinstance(cited, Closing)
+                assert place.player in cited.players
+                assert cited.ladder == board.ladder
+                assert board.window in windows(cited.at_ms)
+                assert leaderboard.value_of(leaderboard.score(place.value, place.entry)) == place.value
