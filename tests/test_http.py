@@ -264,6 +264,29 @@ async def test_records_against_rivals_are_of_finished_games(server: Server, gues
         assert all(0 <= row["wins"] <= row["games"] for row in rows)
 
 
+async def test_records_of_luck_are_of_wars_that_were_not_left(server: Server, guest: Guest) -> None:
+    mine = {"Authorization": f"Bearer {guest.token}"}
+    with server.http() as http:
+        assert http.get("/api/me/luck").json() == {"player": None, "luck": []}
+        assert http.get("/api/me/luck", headers=mine).json() == {"player": guest.player, "luck": []}
+        async with connected(server, guest) as client:
+            for ending in ("left", "played"):
+                short = {"length": "short"}
+                opened = await client.ask("open", rules="classic/1", mode="house", settings=short)
+                game = bytes.fromhex(opened["game"])
+                followed = await client.follow(game)
+                await client.mix(followed)
+                while ending == "played" and not followed.over:
+                    turn = {"do": "Turn", "battle": followed.battle, "times": 1}
+                    await client.reach(followed, (await client.do(game, turn))["version"])
+                if ending == "left":
+                    await client.do(game, {"do": "Resign"})
+        winner = followed.table["finished"]["winner"]
+        rows = http.get("/api/me/luck", headers=mine).json()["luck"]
+        assert rows == [{"ladder": "classic-house", "games": 1, "wins": int(winner == 0), "draws": int(winner is None)}]
+        assert http.get("/api/me/rivals", headers=mine).json()["rivals"] == []
+
+
 # ---------------------------------------------------------------- nonsense
 
 
@@ -304,7 +327,9 @@ def test_a_path_that_leads_nowhere_is_answered_404(server: Server, path: str) ->
         assert f"{name}: {value}\r\n".encode() in answer
 
 
-@pytest.mark.parametrize("path", ["/", "/api/session", "/api/me/rivals", "/healthz", f"/api/games/{NOBODYS}/export"])
+@pytest.mark.parametrize(
+    "path", ["/", "/api/session", "/api/me/rivals", "/api/me/luck", "/healthz", f"/api/games/{NOBODYS}/export"]
+)
 def test_head_is_get_without_a_body_and_other_methods_are_refused(http: httpx.Client, path: str) -> None:
     head, get = http.head(path), http.get(path)
     assert head.status_code == get.status_code

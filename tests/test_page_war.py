@@ -249,8 +249,9 @@ async def test_a_whole_short_game_plays_by_itself_with_a_stop_in_between_and_lit
     assert await at.battles(page) == len(battles)
     await page.get_by_role("button", name="Close").click()
     await expect(result).to_have_count(0)
-    await expect(page.get_by_role("link", name="How fair was this?")).to_be_visible()
-    await page.reload()
+    await page.get_by_role("link", name="How fair was this?").click()
+    await expect(page.get_by_role("heading", name="Every check passed")).to_be_visible()
+    await page.get_by_role("link", name="Back to the table").click()
     await result.get_by_role("button", name="Play again").click()
     again = await other_game(page, game)
     assert settings(at.facts_of(server, again)) == {"down": 3, "length": "short"}
@@ -417,6 +418,8 @@ async def test_the_918th_battle_is_as_quick_as_the_first_ones(context: BrowserCo
     await page.reload()
     await expect(at.ending(page)).to_be_visible()
     await expect(page.locator("#battles")).to_have_text("918")
+    await page.get_by_role("link", name="How fair was this?").click()
+    await expect(page.get_by_role("heading", name="Every check passed")).to_be_visible()
 
 
 # ---------------------------------------------------------------- proof

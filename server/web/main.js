@@ -178,7 +178,7 @@ async function session(trouble) {
 }
 
 /** A control that has the focus has the keys. */
-const controls = "a, button, input, select, textarea, summary, dialog, [role=radio]";
+const controls = "a, button, input, select, textarea, summary, [role=radio]";
 
 /** @param {Statecraft} app @param {KeyboardEvent} event */
 function pressed(app, event) {
