@@ -3,7 +3,6 @@
 import re
 from collections.abc import AsyncIterator, Iterator
 from itertools import pairwise
-from statistics import median
 from typing import Any
 
 import msgpack
@@ -389,26 +388,27 @@ async def test_a_game_left_says_so_where_somebody_comes_back_to_it(context: Brow
 # ---------------------------------------------------------------- long games
 
 
-async def test_the_918th_battle_is_as_quick_as_the_first_ones(context: BrowserContext, server: Server) -> None:
+async def test_the_918th_battle_keeps_no_more_in_page_and_memory_than_the_first_ones(
+    context: BrowserContext, server: Server
+) -> None:
     page = await at.arrive(context, "/?seed=31")
     await at.dealt(page)
-    # Turned as fast as the page takes them, by the key; a turn is timed from the key to what is drawn.
+    # Turned as fast as the page takes them, by the key.
     told = await page.evaluate("""async () => {
         const count = document.getElementById("battles");
         const seen = [];
         const kept = () => [localStorage, sessionStorage].reduce((all, each) => all + JSON.stringify(each).length, 0);
         const press = () => document.body.dispatchEvent(new KeyboardEvent("keydown", { key: " ", bubbles: true }));
         while (!document.getElementById("result")) {
-            const [before, from] = [count.textContent, performance.now()];
+            const before = count.textContent;
             // Pressed again where the last turn was still under way: then it means nothing.
             for (press(); count.textContent === before; press()) await new Promise((go) => setTimeout(go, 1));
-            seen.push([performance.now() - from, document.querySelectorAll("*").length, kept()]);
+            seen.push([document.querySelectorAll("*").length, kept()]);
         }
         return seen;
     }""")
     assert len(told) == 918
-    times, elements, bytes_ = zip(*told, strict=True)
-    assert median(times[-200:]) < 1.5 * median(times[:200]) + 2
+    elements, bytes_ = zip(*told, strict=True)
     assert max(elements[-200:]) < max(elements[:200]) + 100
     assert abs(bytes_[-2] - bytes_[100]) < 100
     await expect(page.locator("#battles")).to_have_text("918")

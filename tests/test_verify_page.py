@@ -23,8 +23,6 @@ WAR = GOLDEN / "war-classic-seed-12.jsonl"
 
 nodes_max = 5_000
 """In the page, however long the game."""
-show_ms_max = 3_000
-"""To check and draw thousands of battles; a fraction of it is enough, but a test machine may be busy."""
 
 pytestmark = [pytest.mark.anyio, pytest.mark.browser]
 
@@ -115,19 +113,16 @@ async def test_a_fair_war_is_told_battle_by_battle_a_page_at_a_time(page: Page) 
     await expect(page.get_by_text("Entropy of seat")).to_have_count(0)
 
 
-async def test_a_war_of_thousands_of_battles_is_a_small_page_at_once(page: Page) -> None:
+async def test_a_war_of_thousands_of_battles_is_a_small_page(page: Page) -> None:
     war = war_game(CLASSIC, seed=13537, down=1, length="full").turn_out()
     show = """async (text) => {
         const { show } = await import(new URL("view.js", location.href));
-        const before = performance.now();
         show(document.getElementById("result"), text);
-        document.body.getBoundingClientRect();
-        return [performance.now() - before, document.querySelectorAll("*").length];
+        return document.querySelectorAll("*").length;
     }"""
-    took_ms, nodes = await page.evaluate(show, saved.save(war.game, war.events))
+    nodes = await page.evaluate(show, saved.save(war.game, war.events))
     await expect(page.get_by_text("2893 battles, with 232 wars")).to_be_visible()
     assert nodes < nodes_max
-    assert took_ms < show_ms_max
 
 
 async def test_a_fault_in_a_long_war_is_on_the_page_that_opens(page: Page, tmp_path: Path) -> None:
