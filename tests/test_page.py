@@ -648,6 +648,19 @@ async def test_the_review_of_a_running_game_is_closed(browser: Browser, server: 
         await expect(page.get_by_text("The review opens when the game is over.")).to_be_visible()
 
 
+async def test_both_revealed_cards_are_seen(context: BrowserContext) -> None:
+    """Another game's style once made them as wide as nothing."""
+    page = await at.arrive(context)
+    await at.sit_down(page)
+    await at.play(page)
+    revealed = page.locator("#scene .slot .card")
+    await expect(revealed).to_have_count(2)
+    for number in range(2):
+        box = await revealed.nth(number).bounding_box()
+        assert box is not None
+        assert min(box["width"], box["height"]) > 80
+
+
 async def test_a_card_does_not_slip_from_under_the_pointer_at_its_lower_edge(context: BrowserContext) -> None:
     page = await at.arrive(context)
     await at.sit_down(page)
