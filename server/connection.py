@@ -8,7 +8,7 @@ from events.log import Unknown
 from rules.catalogue import RULES
 from rules.game import Reason, Rules
 from server import wire
-from server.audience import Audience, Watcher
+from server.audience import Audience, Watcher, Way
 from server.games import Games
 from server.wire import BadFrame, Codec, Do, FromClient, Meet, OpenGame, Ping, Subscribe, Trouble, Unsubscribe
 
@@ -24,15 +24,12 @@ class TooFast(Exception):
 class Connection:
     """What one peer may do and see. The seat comes from `player`, never from a frame."""
 
-    def __init__(
-        self, games: Games, audience: Audience, codec: Codec, player: bytes | None, send: Callable[[bytes], None]
-    ):
+    def __init__(self, games: Games, audience: Audience, codec: Codec, player: bytes | None, way: Way):
         self._games = games
         self._audience = audience
         self.codec = codec
         self._player = player
-        self._send = send
-        self._watcher = Watcher(codec, player, send)
+        self._watcher = Watcher(codec, player, way)
         self._tokens = BURST
         self._refilled = 0.0
 
@@ -126,7 +123,7 @@ class Connection:
         self._tell(wire.NotDone(id_, reason))
 
     def _tell(self, message: wire.ToClient) -> None:
-        self._send(self.codec.encode(message))
+        self._watcher.tell(message)
 
 
 def _game(topic: str) -> bytes | None:
