@@ -18,13 +18,15 @@ from events import sqlite_ledger
 from events.database import Database
 from events.sqlite import SCHEMA, SqliteLog
 from events.sqlite_ledger import SqliteLedger
-from server import folds, generations, http, leaderboards, people, players, public, socket
+from server import folds, generations, http, leaderboards, meetings, people, players, public, ratings, socket
 from server.archive import archive
 from server.audience import Audience
 from server.boards import Boards
-from server.clock import Sweep, now_ms
+from server.clock import Beats, Sweep, now_ms
 from server.games import Games
+from server.hall import hall
 from server.keys import ledger_key, operator_keys
+from server.meetings import SqliteMeetings
 from server.parts import Parts
 from server.people import People
 from server.projector import Projector
@@ -35,7 +37,7 @@ from server.signer import Publisher, signer
 
 log_line = structlog.get_logger()
 
-SCHEMAS = (SCHEMA, sqlite_ledger.SCHEMA, people.SCHEMA)
+SCHEMAS = (SCHEMA, sqlite_ledger.SCHEMA, people.SCHEMA, meetings.SCHEMA)
 BOARDS_SCHEMAS = (generations.SCHEMA,)
 WEB = ROOT / "server" / "web"
 SECURITY = {
@@ -103,6 +105,9 @@ def application(settings: Settings) -> Starlette:
         publisher.listen(projector.wake)
         await projector.begin()
         audience = Audience(games, log)
+        sweep = Sweep(games, log, now_ms)
+        rating = partial(ratings.rating, projector)
+        meeting = hall(games, audience, SqliteMeetings(database), rating, now_ms, keys[max(keys)])
         app.state.parts = Parts(
             settings,
             now_ms,
@@ -116,9 +121,14 @@ def application(settings: Settings) -> Starlette:
             kept,
             projector,
             boards,
+            meeting,
         )
+        # Before the first look at deadlines, so that the time until now is given back.
+        await Beats(log).once()
         loops = (
-            asyncio.create_task(_for_ever(partial(Sweep(games, log).for_ever, settings.sweep_seconds))),
+            asyncio.create_task(_for_ever(Beats(log).for_ever)),
+            asyncio.create_task(_for_ever(partial(sweep.for_ever, settings.sweep_seconds))),
+            *(asyncio.create_task(_for_ever(loop)) for loop in meeting.loops),
             asyncio.create_task(_for_ever(audience.heal)),
             asyncio.create_task(_for_ever(sequencer.run)),
             asyncio.create_task(_for_ever(publisher.run)),
@@ -133,6 +143,7 @@ def application(settings: Settings) -> Starlette:
             for loop in loops:
                 loop.cancel()
             await asyncio.gather(*loops, return_exceptions=True)
+            await meeting.queue.end()
             await boards_database.close()
             await database.close()
 
