@@ -35,7 +35,7 @@ def main(given: list[str]) -> int:
     parser.add_argument("--quick", action="store_true", help="a look: few rounds, small sizes")
     parser.add_argument("--json", type=Path, metavar="FILE", help="write the result, machine and versions there")
     asked = parser.parse_args(given)
-    out = Console(highlight=False)
+    out = Console(highlight=False, width=None if sys.stdout.isatty() else 160)
     if asked.name is None:
         for name, what in BENCHES.items():
             out.print(f"{name:12} {what}", markup=False)

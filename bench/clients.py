@@ -100,6 +100,11 @@ class Player:
     async def play(self, game: bytes) -> None:
         await self.do(game, "Play", battle=self.table["position"]["battle"], card=self.hand[0])
 
+    async def end(self, game: bytes) -> None:
+        """Resign, if there is still something to resign."""
+        if self.table["finished"] is None:
+            await self.do(game, "Resign")
+
     async def turn(self, game: bytes) -> None:
         await self.do(game, "Turn", battle=self.table["position"]["battle"], times=1)
 

@@ -31,7 +31,7 @@ async def run(size: Size, folder: Path) -> Report:
         frame = next(frame for frame in reversed(peer.raw) if b"\xa6events" in frame[:16])
         await asyncio.gather(*(w.until(lambda w=w: len(w.stream) >= len(frame)) for w in watchers))
         assert all(watcher.messages() == [frame] for watcher in watchers)
-        await peer.do(game, "Resign")
+        await peer.end(game)
         server.check(game, peer.seen[game])
         for watcher in everybody:
             watcher.transport.close()

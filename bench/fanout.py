@@ -2,10 +2,11 @@
 
 import asyncio
 from pathlib import Path
+from typing import Any
 
 from websockets.asyncio.client import connect
 
-from bench.clients import Player, Watcher, leave, players, subscription
+from bench.clients import SUBPROTOCOL, Player, Watcher, leave, players, subscription
 from bench.measure import Report, Row, Size, alternating
 from bench.processes import Process, Product, floor, product
 
@@ -58,7 +59,7 @@ class Crowd:
         game = await peer.begin()
         peer.raw.clear()
         await peer.play(game)
-        await peer.do(game, "Resign")
+        await peer.end(game)
         return len(peer.raw[0])
 
     async def deliver(self, updates: int) -> float:
@@ -85,7 +86,7 @@ class Crowd:
             for watcher in self._watchers:
                 watcher.send(_unsubscription(game))
         for peer, game in zip(peers, games, strict=True):
-            await peer.do(game, "Resign")
+            await peer.end(game)
             self._server.check(game, peer.seen.pop(game))
         return used / (PLAYS * updates * len(self._watchers)) * 1e6
 
@@ -107,9 +108,9 @@ async def _caught_up(watcher: Watcher, backlogs: int) -> None:
 async def broadcast(bare: Process, readers: list[Watcher], updates: int, frame_bytes: int) -> float:
     """CPU of the bare server for each delivery, µs."""
     size = (frame_bytes + 4) * updates * PLAYS
-    async with connect(
-        f"ws://{bare.address[0]}:{bare.address[1]}", compression=None, proxy=None, max_size=None
-    ) as asks:
+    url = f"ws://{bare.address[0]}:{bare.address[1]}"
+    spoken: Any = [SUBPROTOCOL]
+    async with connect(url, subprotocols=spoken, compression=None, proxy=None, max_size=None) as asks:
         for reader in readers:
             reader.stream.clear()
         cpu = bare.cpu_seconds

@@ -103,7 +103,7 @@ async def _plays(server: Product, peers: list[Player]) -> float:
     await asyncio.gather(*(each(*pair) for pair in zip(peers, begun, strict=True)))
     used = server.cpu_seconds - cpu
     for peer, game in zip(peers, begun, strict=True):
-        await peer.do(game, "Resign")
+        await peer.end(game)
         server.check(game, peer.seen.pop(game))
     return used / (PLAYS * len(peers)) * 1e6
 
@@ -149,6 +149,6 @@ async def _watched(server: Product, peer: Player, crowd: list[Watcher]) -> float
     for watcher in crowd:
         assert watcher.messages() == frames, "a watcher saw something else"
         watcher.send(subscription(game).replace(b"\xa9subscribe", b"\xabunsubscribe"))
-    await peer.do(game, "Resign")
+    await peer.end(game)
     server.check(game, peer.seen.pop(game))
     return used / PLAYS * 1e6
