@@ -3,6 +3,7 @@
 import argparse
 import asyncio
 import contextlib
+import signal
 import sys
 import tempfile
 import time
@@ -75,5 +76,7 @@ def _number(series: measure.Series) -> str:
 
 
 if __name__ == "__main__":
+    # As if by Ctrl-C, so that the processes under measurement end with this one.
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
     with contextlib.suppress(KeyboardInterrupt):
         sys.exit(main(sys.argv[1:]))

@@ -18,6 +18,7 @@ from events.shapes import Undecodable
 from rules import fairness, game
 from rules.catalogue import RULES
 from rules.game import OPEN_MS_MAX, CallTime, Command, Dealer, Finished, Open, Reason, Refused, Rules, Seated, Table
+from server.causes import Causes, Unreadable
 from server.wire import Trouble
 
 LIVE_MAX = 20_000
@@ -91,6 +92,7 @@ class Games:
         self._key = max(keys)
         self._clock = clock
         self._live: OrderedDict[bytes, Live] = OrderedDict()
+        self._causes = Causes(log)
         self._published: list[Published] = []
         log.listen(self._appended)
 
@@ -263,16 +265,10 @@ class Games:
                 raise Damaged(game_id, head.version, "the head of its log is no event's")
 
     async def _found(self, game_id: bytes, cause: bytes) -> Head | None:
-        made = None
-        for stored in await self._log.read(game_id):
-            if cause not in stored.body:
-                continue
-            try:
-                if codec.decode(stored.body).cause == cause:
-                    made = stored.head
-            except Undecodable as error:
-                raise Damaged(game_id, stored.version, str(error)) from error
-        return made
+        try:
+            return await self._causes.made(game_id, cause)
+        except Unreadable as error:
+            raise Damaged(game_id, error.version, error.why) from error
 
     # ------------------------------------------------------------ a player's place in a ladder
 
