@@ -93,6 +93,8 @@ class Games:
         self._clock = clock
         self._live: OrderedDict[bytes, Live] = OrderedDict()
         self._causes = Causes(log)
+        self._ahead: dict[bytes, Live] = {}
+        """What appends under way lead to, by the hash of their last event."""
         self._published: list[Published] = []
         log.listen(self._appended)
 
@@ -170,7 +172,8 @@ class Games:
         live = self._live.get(game_id)
         if live is not None and live.head == before:
             try:
-                live = self._keep(self._advance(live, events))
+                # Whoever asked for it has folded it already; what another process appended is folded here.
+                live = self._keep(self._ahead.get(events[-1].hash) or self._advance(live, events))
             except Damaged as error:
                 log_line.error("damaged game", game=game_id.hex(), version=error.version, why=error.why)
                 return
@@ -236,12 +239,23 @@ class Games:
                     wait_ms=_wait_ms(moved.table, now_ms),
                     expired_ms=expired_ms,
                 )
+                head = events[-1].head
+                self._ahead[head.hash] = replace(
+                    live,
+                    head=head,
+                    table=moved.table,
+                    dealer=moved.dealer,
+                    at_ms=now_ms,
+                    causes=(*live.causes, (cause, head))[-CAUSES_KEPT:],
+                )
                 try:
                     return await self._log.append(live.game, live.head, batch)
                 except NotYet:
                     return Reason.NOT_DUE
                 except (Conflict, Unknown):
                     pass  # Someone was faster, or nobody knows: read again, decide again.
+                finally:
+                    self._ahead.pop(head.hash, None)
             live = await self._reread(live)
         return Trouble.TRY_AGAIN
 
