@@ -107,6 +107,8 @@ class Games:
         self._key = max(keys)
         self._clock = clock
         self._live: OrderedDict[bytes, Live] = OrderedDict()
+        self._opening: set[bytes] = set()
+        """Games that are being opened here, so that they are in mind from their first event on."""
         self._published: list[Published] = []
         log.listen(self._appended)
 
@@ -185,9 +187,10 @@ class Games:
 
     def _appended(self, game_id: bytes, before: Head, events: tuple[Stored, ...]) -> None:
         live = self._live.get(game_id)
-        if live is not None and live.head == before:
+        begins = live is None and before.version == 0 and game_id in self._opening
+        if begins or (live is not None and live.head == before):
             try:
-                live = self._keep(self._advance(live, events))
+                live = self._keep(self._begin(game_id, events) if live is None else self._advance(live, events))
             except Damaged as error:
                 log_line.error("damaged game", game=game_id.hex(), version=error.version, why=error.why)
                 return
@@ -340,13 +343,23 @@ class Games:
                 return held.game, made or held.live.head
             before = await self._log.before(held.game)
             after = await self.told(() if before is None else (before,))
-            opened = await self.ask(self._unopened(held.game, rules), 0, command, cause, after=after)
+            opened = await self._begins(self._unopened(held.game, rules), command, cause, after)
             if isinstance(opened, Head):
-                await self.at(held.game)
                 return held.game, opened
             if opened is not Reason.ALREADY_OPEN:
                 return opened
         return Trouble.TRY_AGAIN
+
+    async def _begins(
+        self, live: Live, command: Command, cause: bytes, after: tuple[bytes, ...]
+    ) -> Head | Reason | Trouble:
+        self._opening.add(live.game)
+        try:
+            opened = await self.ask(live, 0, command, cause, after=after)
+            await self.at(live.game)  # Where it was opened by somebody else.
+            return opened
+        finally:
+            self._opening.discard(live.game)
 
     def _unopened(self, game_id: bytes, rules: Rules) -> Live:
         return _empty(game_id, rules, fairness.secret(self._keys[self._key], game_id))
@@ -374,9 +387,7 @@ class Games:
         command = OpenBetween(settings, players, counts, witnessed=self._entered is not None, key=self._key)
         cause = codec.cause(game_id, codec.SERVER_SEAT, codec.NOBODY, "open", command)
         live = await self.at(game_id)
-        opened = await self.ask(live or self._unopened(game_id, rules), 0, command, cause)
-        await self.at(game_id)
-        return opened
+        return await self._begins(live or self._unopened(game_id, rules), command, cause, ())
 
     async def sit(
         self, live: Live, player: bytes, entropy_hash: bytes, command_id: str, befores: Iterable[bytes]
