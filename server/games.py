@@ -111,6 +111,8 @@ class Games:
         self._causes = Causes(log)
         self._ahead: dict[bytes, Live] = {}
         """What appends under way lead to, by the hash of their last event."""
+        self._opening: set[bytes] = set()
+        """Games that are being opened here, so that they are in mind from their first event on."""
         self._published: list[Published] = []
         log.listen(self._appended)
 
@@ -189,15 +191,21 @@ class Games:
 
     def _appended(self, game_id: bytes, before: Head, events: tuple[Stored, ...]) -> None:
         live = self._live.get(game_id)
-        if live is not None and live.head == before:
+        begins = live is None and before.version == 0 and game_id in self._opening
+        if begins or (live is not None and live.head == before):
             try:
-                # Whoever asked for it has folded it already; what another process appended is folded here.
-                live = self._keep(self._ahead.get(events[-1].hash) or self._advance(live, events))
+                live = self._keep(self._folded(game_id, live, events))
             except Damaged as error:
                 log_line.error("damaged game", game=game_id.hex(), version=error.version, why=error.why)
                 return
         for published in self._published:
             published(game_id, live, before, events)
+
+    def _folded(self, game_id: bytes, live: Live | None, events: tuple[Stored, ...]) -> Live:
+        # Whoever asked for it has folded it already; what another process appended is folded here.
+        if (ahead := self._ahead.get(events[-1].hash)) is not None:
+            return ahead
+        return self._begin(game_id, events) if live is None else self._advance(live, events)
 
     # ------------------------------------------------------------ commands
 
@@ -353,13 +361,23 @@ class Games:
                 return held.game, made or held.live.head
             before = await self._log.before(held.game)
             after = await self.told(() if before is None else (before,))
-            opened = await self.ask(self._unopened(held.game, rules), 0, command, cause, after=after)
+            opened = await self._begins(self._unopened(held.game, rules), command, cause, after)
             if isinstance(opened, Head):
-                await self.at(held.game)
                 return held.game, opened
             if opened is not Reason.ALREADY_OPEN:
                 return opened
         return Trouble.TRY_AGAIN
+
+    async def _begins(
+        self, live: Live, command: Command, cause: bytes, after: tuple[bytes, ...]
+    ) -> Head | Reason | Trouble:
+        self._opening.add(live.game)
+        try:
+            opened = await self.ask(live, 0, command, cause, after=after)
+            await self.at(live.game)  # Where it was opened by somebody else.
+            return opened
+        finally:
+            self._opening.discard(live.game)
 
     def _unopened(self, game_id: bytes, rules: Rules) -> Live:
         return _empty(game_id, rules, fairness.secret(self._keys[self._key], game_id))
@@ -387,9 +405,7 @@ class Games:
         command = OpenBetween(settings, players, counts, witnessed=self._entered is not None, key=self._key)
         cause = codec.cause(game_id, codec.SERVER_SEAT, codec.NOBODY, "open", command)
         live = await self.at(game_id)
-        opened = await self.ask(live or self._unopened(game_id, rules), 0, command, cause)
-        await self.at(game_id)
-        return opened
+        return await self._begins(live or self._unopened(game_id, rules), command, cause, ())
 
     async def sit(
         self, live: Live, player: bytes, entropy_hash: bytes, command_id: str, befores: Iterable[bytes]
