@@ -33,6 +33,7 @@ from rules.game import (
     Table,
 )
 from rules.timing import Clock
+from server.causes import Causes, Unreadable
 from server.wire import Trouble
 
 LIVE_MAX = 20_000
@@ -107,8 +108,9 @@ class Games:
         self._key = max(keys)
         self._clock = clock
         self._live: OrderedDict[bytes, Live] = OrderedDict()
-        self._opening: set[bytes] = set()
-        """Games that are being opened here, so that they are in mind from their first event on."""
+        self._causes = Causes(log)
+        self._ahead: dict[bytes, Live] = {}
+        """What appends under way lead to, by the hash of their last event."""
         self._published: list[Published] = []
         log.listen(self._appended)
 
@@ -187,10 +189,12 @@ class Games:
 
     def _appended(self, game_id: bytes, before: Head, events: tuple[Stored, ...]) -> None:
         live = self._live.get(game_id)
-        begins = live is None and before.version == 0 and game_id in self._opening
-        if begins or (live is not None and live.head == before):
+        ahead = self._ahead.get(events[-1].hash)
+        if ahead is not None and (live is None or live.head == before):
+            live = self._keep(ahead)  # Whoever asked for it has folded it already, an opening, too.
+        elif live is not None and live.head == before:
             try:
-                live = self._keep(self._begin(game_id, events) if live is None else self._advance(live, events))
+                live = self._keep(self._advance(live, events))
             except Damaged as error:
                 log_line.error("damaged game", game=game_id.hex(), version=error.version, why=error.why)
                 return
@@ -279,12 +283,24 @@ class Games:
                     wait_ms=None if clock.due_ms is None else max(0, clock.due_ms - now_ms),
                     expired_ms=expired_ms,
                 )
+                head = events[-1].head
+                self._ahead[head.hash] = replace(
+                    live,
+                    head=head,
+                    table=moved.table,
+                    dealer=moved.dealer,
+                    clock=clock,
+                    at_ms=now_ms,
+                    causes=(*live.causes, (cause, head))[-CAUSES_KEPT:],
+                )
                 try:
                     return await self._log.append(live.game, live.head, batch)
                 except NotYet:
                     return Reason.NOT_DUE
                 except (Conflict, Unknown):
                     pass  # Someone was faster, or nobody knows: read again, decide again.
+                finally:
+                    self._ahead.pop(head.hash, None)
             live = await self._reread(live)
         return Trouble.TRY_AGAIN
 
@@ -308,14 +324,10 @@ class Games:
                 raise Damaged(game_id, head.version, "the head of its log is no event's")
 
     async def _found(self, game_id: bytes, cause: bytes) -> Head | None:
-        made = None
-        for stored in await self._log.read(game_id):
-            try:
-                if codec.decode(stored.body).cause == cause:
-                    made = stored.head
-            except Undecodable as error:
-                raise Damaged(game_id, stored.version, str(error)) from error
-        return made
+        try:
+            return await self._causes.made(game_id, cause)
+        except Unreadable as error:
+            raise Damaged(game_id, error.version, error.why) from error
 
     # ------------------------------------------------------------ a player's place in a ladder
 
@@ -353,13 +365,9 @@ class Games:
     async def _begins(
         self, live: Live, command: Command, cause: bytes, after: tuple[bytes, ...]
     ) -> Head | Reason | Trouble:
-        self._opening.add(live.game)
-        try:
-            opened = await self.ask(live, 0, command, cause, after=after)
-            await self.at(live.game)  # Where it was opened by somebody else.
-            return opened
-        finally:
-            self._opening.discard(live.game)
+        opened = await self.ask(live, 0, command, cause, after=after)
+        await self.at(live.game)  # Where it was opened by somebody else.
+        return opened
 
     def _unopened(self, game_id: bytes, rules: Rules) -> Live:
         return _empty(game_id, rules, fairness.secret(self._keys[self._key], game_id))

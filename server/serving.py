@@ -11,7 +11,7 @@ from rich.console import Console
 
 from events.database import Database
 from events.notes import VerifierKey
-from server.app import SCHEMAS, application
+from server.app import BOARDS_SCHEMAS, SCHEMAS, application
 from server.bounds import Http, socket_class
 from server.keys import ledger_key, operator_keys
 from server.settings import Settings
@@ -56,6 +56,8 @@ async def _try(settings: Settings) -> VerifierKey:
     key = signer(ledger_key(settings.keys)).key
     database = await Database.open(settings.log, SCHEMAS)
     await database.close()
+    boards = await Database.open(settings.boards, BOARDS_SCHEMAS, shared=True)
+    await boards.close()
     return key
 
 
@@ -80,7 +82,7 @@ def run(settings: Settings, host: str, port: int, open_page: bool) -> bool:
         port=port,
         loop="uvloop",
         http=Http,
-        ws=socket_class(settings.close_seconds),
+        ws=socket_class(settings.close_seconds, settings.joined_writes),
         ws_max_size=FRAME_BYTES_MAX,
         ws_per_message_deflate=False,
         ws_ping_interval=PING_SECONDS,

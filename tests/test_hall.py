@@ -27,7 +27,7 @@ from server.meetings import Meeting, SqliteMeetings
 from server.wire import CODECS, MSGPACK
 from tests.pairs import PLAYERS
 from tests.positions import KEY, NOW
-from tests.running import RULES, eventually
+from tests.running import RULES, Wide, eventually
 
 Frame = dict[str, Any]
 
@@ -41,7 +41,7 @@ class Reader:
         self.rows: dict[str, dict[str, Any]] = {}
         self.after: tuple[int, bytes] | None = None
         self.recovered: list[bool] = []
-        self.watcher = Watcher(MSGPACK, None, self.take)
+        self.watcher = Watcher(MSGPACK, None, Wide(self.take))
 
     def take(self, data: bytes) -> None:
         frame = msgpack.unpackb(data)
@@ -119,7 +119,7 @@ def test_a_frame_is_encoded_once_for_all_who_speak_its_subprotocol() -> None:
     feed = Feed("lobby", ("seats",))
     frames: list[bytes] = []
     for number in range(10):
-        feed.follow(Watcher(list(CODECS.values())[number % 2], None, frames.append), None)
+        feed.follow(Watcher(list(CODECS.values())[number % 2], None, Wide(frames.append)), None)
     frames.clear()
     feed.set({"seats": {"a": {"game": "a"}}})
     assert len(frames) == 10
@@ -177,9 +177,8 @@ async def visit(place: House, number: int, chance: Random, games: list[bytes]) -
     """Come, do this and that, and go in the middle of it."""
     frames: list[Frame] = []
     player = (number % 50).to_bytes(16, "big") if number % 5 else None
-    connection = Connection(
-        place.games, place.audience, MSGPACK, player, lambda data: frames.append(msgpack.unpackb(data)), place.hall
-    )
+    way = Wide(lambda data: frames.append(msgpack.unpackb(data)))
+    connection = Connection(place.games, place.audience, MSGPACK, player, way, place.hall)
     messages: list[Frame] = [
         {"type": "subscribe", "topic": "lobby"},
         {"type": "subscribe", "topic": "me"},
