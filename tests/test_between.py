@@ -119,6 +119,9 @@ async def test_two_who_meet_by_a_link_play_a_whole_game_that_audit_passes(
         first, second = await asyncio.gather(maker.play(game), guest.play(game))
         assert first.events == second.events
         assert first.over
+        for seat, person in enumerate((maker, guest)):
+            assert person.client is not None
+            assert {each["seat"] for each in person.client.frames if each["type"] == "hand"} == {seat}
         assert not opened(first).counts
         assert server.audit(game).over
 
@@ -199,8 +202,9 @@ async def test_who_has_no_session_meets_nobody(server: Server) -> None:
         assert told[0]["reason"] == "no_session"
 
 
-async def test_of_many_who_race_for_one_seat_exactly_one_sits(server: Server) -> None:
-    async with people(server, 13, seed=5) as (maker, *racers):
+@pytest.mark.parametrize("count", [12, pytest.param(100, marks=pytest.mark.slow)])
+async def test_of_many_who_race_for_one_seat_exactly_one_sits(server: Server, count: int) -> None:
+    async with people(server, 1 + count, seed=5) as (maker, *racers):
         game = await invited(maker, listed=True)
         for racer in racers:
             await racer.follow(game)
