@@ -98,10 +98,13 @@ class Between:
         if live is None:
             return Trouble.UNKNOWN_GAME
         meeting = await self._meetings.meeting(id_)
-        if player not in live.table.reserved and game.seat_for(live.table, player) is not None:
+        joins = player not in live.table.reserved and game.seat_for(live.table, player) is not None
+        if joins:
             await self._meetings.joins(player, id_)
         befores = meeting.befores if meeting is not None else ()
         head = await self._games.sit(live, player, entropy_hash, command_id, befores)
+        if joins and head is Reason.SEAT_TAKEN:
+            await self._meetings.missed(player, id_)
         self._tell(player)
         return head
 

@@ -111,8 +111,6 @@ class Games:
         self._causes = Causes(log)
         self._ahead: dict[bytes, Live] = {}
         """What appends under way lead to, by the hash of their last event."""
-        self._opening: set[bytes] = set()
-        """Games that are being opened here, so that they are in mind from their first event on."""
         self._published: list[Published] = []
         log.listen(self._appended)
 
@@ -191,21 +189,17 @@ class Games:
 
     def _appended(self, game_id: bytes, before: Head, events: tuple[Stored, ...]) -> None:
         live = self._live.get(game_id)
-        begins = live is None and before.version == 0 and game_id in self._opening
-        if begins or (live is not None and live.head == before):
+        ahead = self._ahead.get(events[-1].hash)
+        if ahead is not None and (live is None or live.head == before):
+            live = self._keep(ahead)  # Whoever asked for it has folded it already, an opening, too.
+        elif live is not None and live.head == before:
             try:
-                live = self._keep(self._folded(game_id, live, events))
+                live = self._keep(self._advance(live, events))
             except Damaged as error:
                 log_line.error("damaged game", game=game_id.hex(), version=error.version, why=error.why)
                 return
         for published in self._published:
             published(game_id, live, before, events)
-
-    def _folded(self, game_id: bytes, live: Live | None, events: tuple[Stored, ...]) -> Live:
-        # Whoever asked for it has folded it already; what another process appended is folded here.
-        if (ahead := self._ahead.get(events[-1].hash)) is not None:
-            return ahead
-        return self._begin(game_id, events) if live is None else self._advance(live, events)
 
     # ------------------------------------------------------------ commands
 
@@ -371,13 +365,9 @@ class Games:
     async def _begins(
         self, live: Live, command: Command, cause: bytes, after: tuple[bytes, ...]
     ) -> Head | Reason | Trouble:
-        self._opening.add(live.game)
-        try:
-            opened = await self.ask(live, 0, command, cause, after=after)
-            await self.at(live.game)  # Where it was opened by somebody else.
-            return opened
-        finally:
-            self._opening.discard(live.game)
+        opened = await self.ask(live, 0, command, cause, after=after)
+        await self.at(live.game)  # Where it was opened by somebody else.
+        return opened
 
     def _unopened(self, game_id: bytes, rules: Rules) -> Live:
         return _empty(game_id, rules, fairness.secret(self._keys[self._key], game_id))

@@ -104,6 +104,9 @@ class Meetings(Protocol):
     async def joins(self, player: bytes, game: bytes) -> None:
         """The player is about to sit there."""
 
+    async def missed(self, player: bytes, game: bytes) -> None:
+        """Somebody else was faster."""
+
     async def forget(self, game: bytes) -> None:
         """It is over."""
 
@@ -157,6 +160,9 @@ class SqliteMeetings:
 
     async def joins(self, player: bytes, game: bytes) -> None:
         await self._write("INSERT OR IGNORE INTO meeting_players VALUES (?, ?)", (player, game))
+
+    async def missed(self, player: bytes, game: bytes) -> None:
+        await self._write("DELETE FROM meeting_players WHERE player = ? AND game = ?", (player, game))
 
     async def forget(self, game: bytes) -> None:
         def job(connection: sqlite3.Connection) -> None:

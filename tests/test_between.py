@@ -10,7 +10,7 @@ import pytest
 from rules.game import Finished, Resigned, Seated, TimeUp, Unsealed
 from rules.war import Readied
 from tests.pairs import Person, opened, people
-from tests.running import JSON, MSGPACK, RULES, Message, Server, connected, serving
+from tests.running import JSON, MSGPACK, RULES, Client, Message, Server, connect, connected, serving
 
 pytestmark = pytest.mark.anyio
 
@@ -119,6 +119,9 @@ async def test_two_who_meet_by_a_link_play_a_whole_game_that_audit_passes(
         first, second = await asyncio.gather(maker.play(game), guest.play(game))
         assert first.events == second.events
         assert first.over
+        for seat, person in enumerate((maker, guest)):
+            assert person.client is not None
+            assert {each["seat"] for each in person.client.frames if each["type"] == "hand"} == {seat}
         assert not opened(first).counts
         assert server.audit(game).over
 
@@ -199,8 +202,9 @@ async def test_who_has_no_session_meets_nobody(server: Server) -> None:
         assert told[0]["reason"] == "no_session"
 
 
-async def test_of_many_who_race_for_one_seat_exactly_one_sits(server: Server) -> None:
-    async with people(server, 13, seed=5) as (maker, *racers):
+@pytest.mark.parametrize("count", [12, pytest.param(100, marks=pytest.mark.slow)])
+async def test_of_many_who_race_for_one_seat_exactly_one_sits(server: Server, count: int) -> None:
+    async with people(server, 1 + count, seed=5) as (maker, *racers):
         game = await invited(maker, listed=True)
         for racer in racers:
             await racer.follow(game)
@@ -431,3 +435,46 @@ async def test_a_game_against_the_house_is_in_the_lobby_too(server: Server) -> N
         assert row["rival"]
         await client.mix(await client.follow(game))
         await lobby.until(lambda rows: rows["live"].get(game.hex(), {}).get("battle") == 1)
+
+
+# ---------------------------------------------------------------- many
+
+
+async def _waits(server: Server, number: int) -> tuple[Client, str]:
+    guest = await asyncio.to_thread(server.join)
+    client = await connect(server, guest, MSGPACK)
+    await client.send({"type": "subscribe", "topic": "me"})
+    assert (await client.ask("queue", f"q{number}", rules="gameweave/1"))["type"] == "queued"
+    return client, guest.player
+
+
+def _paired(client: Client) -> list[str]:
+    """Games that its own feed has told of."""
+    told = [frame["put"].get("games", []) for frame in client.frames if frame["type"] == "delta"]
+    told += [frame["state"]["games"] for frame in client.frames if frame["type"] == "snapshot"]
+    return sorted({row["game"] for rows in told for row in rows})
+
+
+async def _all_paired(server: Server, count: int) -> None:
+    arrived: list[tuple[Client, str]] = []
+    for start in range(0, count, 50):
+        arrived += await asyncio.gather(*(_waits(server, number) for number in range(start, min(count, start + 50))))
+    games: dict[str, list[str]] = {}
+    for client, player in arrived:
+        (game,) = await client.until(lambda client=client: _paired(client))  # type: ignore[misc]
+        games.setdefault(game, []).append(player)
+    assert all(len(set(players)) == 2 for players in games.values())
+    assert len(games) == count // 2
+    for client, _ in arrived:
+        assert len(_paired(client)) == 1
+        client.drop()
+    await asyncio.gather(*(client.reader for client, _ in arrived))
+
+
+async def test_all_who_queue_are_paired_each_once(server: Server) -> None:
+    await _all_paired(server, 40)
+
+
+@pytest.mark.slow
+async def test_a_thousand_who_queue_are_all_paired_each_once(server: Server) -> None:
+    await _all_paired(server, 1000)

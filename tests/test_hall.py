@@ -177,14 +177,8 @@ async def visit(place: House, number: int, chance: Random, games: list[bytes]) -
     """Come, do this and that, and go in the middle of it."""
     frames: list[Frame] = []
     player = (number % 50).to_bytes(16, "big") if number % 5 else None
-    connection = Connection(
-        place.games,
-        place.audience,
-        MSGPACK,
-        player,
-        Wide(lambda data: frames.append(msgpack.unpackb(data))),
-        place.hall,
-    )
+    way = Wide(lambda data: frames.append(msgpack.unpackb(data)))
+    connection = Connection(place.games, place.audience, MSGPACK, player, way, place.hall)
     messages: list[Frame] = [
         {"type": "subscribe", "topic": "lobby"},
         {"type": "subscribe", "topic": "me"},

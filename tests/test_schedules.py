@@ -2,21 +2,24 @@
 
 import asyncio
 from collections import Counter
+from collections.abc import Awaitable, Callable
 from random import Random
+from typing import Any
 
 import pytest
 
-from events import codec
+from events import codec, entries
 from events.chain import Head, origin
-from events.log import Batch
+from events.log import Batch, partition
 from projections.audit import audit
 from projections.saved import Saved
+from projections.told import told
 from rules import fairness
-from rules.fifty_states import Commit, Committed
-from rules.game import SEATS, Finished, Reason, TimeUp
+from rules.fifty_states import FIFTY_STATES, Commit, Committed, Reveal
+from rules.game import SEATS, Finished, Mix, Reason, TimeUp
 from server.games import Games
 from tests.contrary import ContraryLog
-from tests.pairs import PLAYERS, Duel
+from tests.pairs import PLAYERS, Duel, entropy, salt
 from tests.positions import KEY
 
 pytestmark = pytest.mark.anyio
@@ -112,3 +115,72 @@ async def test_a_commit_and_the_end_of_its_time_at_once_have_one_outcome() -> No
 @pytest.mark.slow
 async def test_ten_thousand_schedules_have_one_outcome_each() -> None:
     await schedules(10_000)
+
+
+# ---------------------------------------------------------------- whole games, each player at a server of his own
+
+
+async def until_known(ask: Callable[[], Awaitable[Any]]) -> Any:
+    """As a client does: what nobody knows is asked again."""
+    while (answer := await ask()) == "try_again":
+        pass
+    return answer
+
+
+async def whole(seed: int) -> None:
+    chance = Random(seed)
+    log = ContraryLog(seed, lambda: DUE_MS)
+    servers = [Games(log, {1: KEY}, lambda: DUE_MS) for _ in SEATS]
+    id_ = Duel(number=1000 + seed).game
+    secrets = [bytes([seat]) * 32 for seat in SEATS]
+    opened = await asyncio.gather(
+        *(
+            until_known(lambda server=server: server.open_between(id_, FIFTY_STATES, (), PLAYERS, True))  # type: ignore[misc]
+            for server in servers
+        )
+    )
+    assert opened[0] == opened[1], "whoever opens it, it is one opening"
+    opened_hash = (await log.read(id_, 0, 1))[0].hash
+    entropies = [entropy(secrets[seat], opened_hash) for seat in SEATS]
+
+    async def sits(seat: int) -> Any:
+        live = await servers[seat].refreshed(id_)
+        assert live is not None
+        hash_ = fairness.entropy_hash(id_, seat, entropies[seat])
+        return await until_known(lambda: servers[seat].sit(live, PLAYERS[seat], hash_, "sit", ()))
+
+    async def both(name: str, commands: list[Any]) -> None:
+        """Each twice at once, from both tabs, in any order."""
+        asked = [(seat, commands[seat]) for seat in SEATS for _ in range(2)]
+        chance.shuffle(asked)
+        answers = await asyncio.gather(
+            *(
+                until_known(lambda seat=seat, what=what: servers[seat].do(id_, PLAYERS[seat], what, name))  # type: ignore[misc]
+                for seat, what in asked
+            )
+        )
+        assert all(isinstance(answer, Head) for answer in answers), answers
+        assert len(set(answers)) == 2, "the same command is the same answer"
+
+    assert all(isinstance(head, Head) for head in await asyncio.gather(*map(sits, SEATS)))
+    await both("mix", [Mix(each) for each in entropies])
+    while True:
+        live = await servers[chance.randint(0, 1)].refreshed(id_)
+        assert live is not None
+        if live.table.finished is not None:
+            break
+        battle = live.table.position.battle
+        cards = [chance.choice(hand) for hand in live.dealer.hands.current]
+        salts = [salt(secrets[seat], opened_hash, battle, cards[seat]) for seat in SEATS]
+        seals = [fairness.seal(id_, seat, battle, cards[seat], salts[seat]) for seat in SEATS]
+        await both(f"commit {battle}", [Commit(battle, each) for each in seals])
+        await both(f"reveal {battle}", [Reveal(battle, cards[seat], salts[seat]) for seat in SEATS])
+    stored = Saved(id_, tuple(await log.read(id_)))
+    assert audit(stored).failure is None
+    leaves = [entries.decode(entry.body) for entry in await log.outbox(partition(id_)) if entry.game == id_]
+    assert leaves == list(told(stored)), "one opening when both sat, one closing"
+
+
+@pytest.mark.parametrize("seed", range(8))
+async def test_two_players_at_two_servers_over_a_log_that_does_its_worst_play_one_game(seed: int) -> None:
+    await whole(seed)
