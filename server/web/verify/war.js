@@ -27,6 +27,7 @@ const battle = between(1, 0xffff);
 /** @param {string} name @param {string} what @returns {Check} */
 const check = (name, what) => ({ name, what });
 const agreeing = check("turns", "Each battle was turned as soon as its seats had agreed to it, and none was agreed to twice.");
+const hurrying = check("clock", "Where a turn was overdue, the clock made it, and not before its time.");
 const turning = check("cards", "Each card that was turned was the top one of its pile, from the deal on.");
 const unshown = check("cards", "No card was turned that was known to be elsewhere.");
 const laying = check("wars", "Each war was fought after a tie only, with as many cards face down as the rules say.");
@@ -36,7 +37,7 @@ export const [playbook, gameweave, classic] = variants.map(rulesOf);
 
 /** @param {Variant} variant @returns {Rules} */
 function rulesOf(variant) {
-  const { name, title, settings } = variant;
+  const { name, title, settings, timed } = variant;
   return {
     name,
     facts: {
@@ -45,7 +46,7 @@ function rulesOf(variant) {
       Laid: { battle, counts: listOf(between(0, cards), 2) },
       Taken: { battle, seat, count: between(0, cards) },
     },
-    modes: { house: { people: [0], policy: null, settings }, versus: { people: [0, 1], policy: null, settings } },
+    modes: { house: { people: [0], policy: null, settings }, versus: { people: [0, 1], policy: null, settings: timed } },
     cast: [],
     counts: [handCards, handCards],
     deal,
@@ -76,9 +77,11 @@ function play(variant, log, table) {
   const agreed = seatNumbers.map((seat) => (table.people.includes(seat) ? 0 : Infinity)); // the house always has
   for (let number = 1; ; number++) {
     const lacking = () => seatNumbers.filter((seat) => agreed[seat] < number);
+    if (lacking().length > 0) table.clock?.begin("turn", log.last);
     while (lacking().length > 0) {
       if (!log.turn("Readied")) return { owing: lacking() };
       agree(log, lacking(), number, variant.timesMax, agreed);
+      if (table.clock && lacking().length > 0 && log.goesOn("Readied")) overdue(log, number, agreed, table.clock);
     }
     const result = field.fight(number);
     if (result) return result;
@@ -106,6 +109,24 @@ function agree(log, lacking, number, timesMax, agreed) {
   }
   agreed[seat] = through;
   log.tally.passed(agreeing);
+}
+
+/**
+ * Both seats' overdue turn, of which the first one was just taken: the clock makes them in one append. (A single one is made in the
+ * seat's place like the seat's own, and no file can show the difference.)
+ * @param {Log} log @param {number} number of the next battle @param {number[]} agreed @param {import("./timing.js").Clock} clock
+ */
+function overdue(log, number, agreed, clock) {
+  const { at, version, fields } = log.last;
+  if (BigInt(at) < clock.earliestMs) {
+    throw new Fault(hurrying, version, "The clock turned before its time.", `${clock.earliestMs} or later`, String(at));
+  }
+  if (fields.seat !== 0 || fields.through !== number) {
+    throw new Fault(hurrying, version, "The clock turns one battle, for seat 0 first.", `seat 0, battle ${number}`, `seat ${fields.seat}, battle ${fields.through}`);
+  }
+  log.due("Readied", { seat: 1, through: number }, hurrying, "The clock turns one battle for both.");
+  agreed[1] = number;
+  log.tally.passed(hurrying);
 }
 
 /** Both piles, and what is done with them. While the deal is a secret (the game still runs), most slots are null. */
