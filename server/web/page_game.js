@@ -90,7 +90,7 @@ class Followed {
 
   /** @returns {import("./views/frame.js").Notice[]} */
   notices() {
-    const { forked, foreign, witness } = this.game;
+    const { forked, pledge: { foreign, witness } } = this.game;
     const notices = [];
     if (witness?.state === "wrong") notices.push({ grave: true, text: `The ledger’s witness of this opening doesn’t check out. ${witness.why}` });
     if (witness?.state === "unwitnessed") notices.push({ grave: false, text: `Opening not witnessed: the ledger didn’t answer in time. ${witness.why}`.trim() });
