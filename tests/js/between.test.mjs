@@ -22,7 +22,7 @@ const append = (afterMs, ...facts) => ({ afterMs, facts });
 
 /** Opening, seats and entropies; `kept` are the seats that are kept for somebody. */
 function begun({ kept = [0, 1], sits = [0, 1], mixes = [1, 0] } = {}) {
-  const opened = ["Opened", "fifty-states/1", "versus", clocks, true, false, startMs, 0, promises.secretHash(game, secret), new Uint8Array(32)];
+  const opened = ["Opened", "fifty-states/1", "versus", clocks, kept.length === 2, false, startMs, 0, promises.secretHash(game, secret), new Uint8Array(32)];
   const hash = (seat) => promises.entropyHash(game, seat, entropies[seat]);
   return [
     append(0, opened, ...kept.map((seat) => ["Reserved", seat, players[seat]])),
@@ -169,10 +169,16 @@ for (const [stage, { kept, owing, ms, finished }] of Object.entries(stages)) {
     refused(filed(early), at(early), "deadline");
   });
   test(`time that was given back is not counted, at ${stage}`, () => {
-    const credit = append(1000, ["Credited", 5000]);
-    accepted(late(ms + 5000 - 1000, owing, [credit]));
-    const early = late(ms - 1000 - toleranceMs + 4999, owing, [credit]);
+    const credit = append(ms, ["Credited", 5000]);
+    accepted(late(5000, owing, [credit]));
+    const early = late(5000 - toleranceMs - 1, owing, [credit]);
     refused(filed(early), at(early), "deadline");
+  });
+  test(`time is given back only when it is up, and no more than has passed, at ${stage}`, () => {
+    const soon = late(ms, owing, [append(ms - toleranceMs - 1, ["Credited", 1])]);
+    refused(filed(soon), version(soon, "Credited"), "credit");
+    const much = late(ms, owing, [append(ms, ["Credited", 86_500_000])]);
+    refused(filed(much), version(much, "Credited"), "credit");
   });
   test(`only who owed is late, at ${stage}`, () => {
     for (const others of [[0, 1], [0], [1], []].filter((each) => String(each) !== String(owing))) {
@@ -188,10 +194,18 @@ test("a seat that nobody took is waited for a day where nobody was paired", () =
   refused(filed(open(86_400_000 - 900 - toleranceMs - 1)), 4, "deadline");
 });
 
-test("time given back doesn’t begin a stage’s clock again, and is the stage’s own", () => {
-  const appends = whole().slice(0, 5);
-  appends.push(append(1000, ["Credited", 20_000]), ...whole().slice(5, 7), end(15_000, ["TimeUp", [0, 1]], ["Finished", null, "both_late"]));
-  accepted(appends);
+test("time given back is its stage’s own", () => {
+  const [before, commits] = [whole().slice(0, 5), whole().slice(5, 7)];
+  const end_ = (afterMs) => end(afterMs, ["TimeUp", [0, 1]], ["Finished", null, "both_late"]);
+  const appends = (afterMs) => [...before, append(30_000, ["Credited", 20_000]), ...commits, end_(afterMs)];
+  accepted(appends(15_000));
+  refused(filed(appends(15_000 - toleranceMs - 1)), version(appends(0), "TimeUp"), "deadline");
+});
+
+test("a game with a seat for whoever comes counts for nothing", () => {
+  const appends = whole(bothFirst, { kept: [0] });
+  appends[0].facts[0][4] = true;
+  refused(filed(appends), 1, "opening");
 });
 
 test("no time is given back inside an append", () => {

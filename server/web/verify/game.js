@@ -189,6 +189,9 @@ class Life {
     const opened = this.log.last;
     do this.reserve();
     while (this.log.goesOn("Reserved"));
+    if (this.reserved.includes(null) && opened.fields.counts && this.log.peek()) {
+      throw new Fault(opening, opened.version, "A game with a seat for whoever comes can’t count.", "counts false", "counts true");
+    }
     this.clock?.begin(this.reserved.includes(null) ? "meeting" : "pairing", opened);
     while (this.free().length > 0) {
       if (!this.log.turn("Seated")) return false;
@@ -235,8 +238,7 @@ class Life {
       must(kept === null || same(kept, fields.player), seats, "player", `${hex(kept ?? fields.player)}, for whom the seat is kept`);
       must(other === null || !same(other, fields.player), seats, "player", "another player than the other seat’s");
     }
-    const unpromised = this.house || this.openDeal;
-    must(fields.entropy_hash.length === (unpromised ? 0 : 32), seats, "entropy_hash", unpromised ? "empty" : "32 bytes");
+    must(fields.entropy_hash.length === (this.house ? 0 : 32), seats, "entropy_hash", this.house ? "empty" : "32 bytes");
     if (person) must(fields.rival === "", seats, "rival", "empty");
     else if (name === undefined) must(this.rules.cast.includes(fields.rival), rival, "rival", "one of the cast");
     else must(fields.rival === name, rival, "rival", name || "empty");
@@ -299,7 +301,7 @@ class Life {
       throw new Fault(ending, version, "The house never resigns.", `seat ${this.people.join(" or ")}`, `seat ${fields.seat}`);
     }
     if (type === "TimeUp") {
-      const earliest = this.clock?.earliestMs ?? 0n;
+      const earliest = this.clock?.latestMs ?? 0n;
       if (BigInt(at) < earliest) throw new Fault(deadline, version, "Time was not up yet.", `${earliest} or later`, worded(at));
       if (!equal(fields.owing, [...owing])) {
         throw new Fault(deadline, version, "Other seats owed an action.", worded([...owing]), worded(fields.owing));

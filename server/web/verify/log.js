@@ -44,6 +44,11 @@ export class Log {
     return this.#at < this.events.length ? this.events[this.#at] : null;
   }
 
+  /** The next events, as many as there are of so many. @param {number} count */
+  ahead(count) {
+    return this.events.slice(this.#at, this.#at + count);
+  }
+
   /** The first event of a type in the whole log, wherever the finger is. @param {string} type */
   first(type) {
     return this.events.find((event) => event.type === type) ?? null;
@@ -135,7 +140,9 @@ export class Log {
 
   /** @param {import("./timing.js").Clock} clock */
   #credit(clock) {
-    clock.credit(this.take("Credited").fields.ms);
+    const credited = this.take("Credited");
+    const wrong = clock.credit(credited.fields.ms, credited);
+    if (wrong) throw new Fault(crediting, credited.version, "This much time can’t be given back here.", wrong, `${credited.fields.ms} ms at ${worded(credited.at)}`);
     this.tally.passed(crediting);
   }
 }

@@ -27,7 +27,7 @@ export class Clock {
 
   /** @param {Event} opened @param {Settings} settings */
   constructor(opened, settings) {
-    this.openedMs = BigInt(opened.at);
+    this.endsMs = BigInt(opened.at) + weekMs;
     this.settings = settings;
   }
 
@@ -38,16 +38,34 @@ export class Clock {
     this.#creditedMs = 0n;
   }
 
-  /** Gives time back to whoever is asked now. @param {number} ms */
-  credit(ms) {
+  /**
+   * Gives time back to whoever is asked now.
+   * @param {number} ms
+   * @param {Event} event that says so
+   * @returns {string | null} what is wrong with that
+   */
+  credit(ms, { at }) {
+    if (BigInt(at) < this.earliestMs) return `not before ${this.earliestMs}: time was not up yet`;
+    const mostMs = BigInt(at) + toleranceMs - this.#sinceMs - this.#creditedMs;
+    if (BigInt(ms) > mostMs) return `at most ${mostMs} ms: no more has passed`;
     this.#creditedMs += BigInt(ms);
+    return null;
   }
 
-  /** The first moment, in milliseconds, at which time may be up. The seven days are never credited. */
-  get earliestMs() {
-    const week = this.openedMs + weekMs;
-    if (this.stage === null) return week;
+  /** The deadline, in milliseconds. The seven days are never credited. */
+  get dueMs() {
+    if (this.stage === null) return this.endsMs;
     const stage = this.#sinceMs + BigInt(stageMs[this.stage](this.settings)) + this.#creditedMs;
-    return (stage < week ? stage : week) - toleranceMs;
+    return stage < this.endsMs ? stage : this.endsMs;
+  }
+
+  /** The first moment at which the clock may do something. */
+  get earliestMs() {
+    return this.stage === null ? this.endsMs : this.dueMs - toleranceMs;
+  }
+
+  /** The first moment at which somebody may be late: a turn is made by the clock instead, until the seven days are over. */
+  get latestMs() {
+    return this.stage === "turn" ? this.endsMs : this.earliestMs;
   }
 }

@@ -2,7 +2,9 @@
 import { Stream, purposes } from "./chance.js";
 import { between, listOf, seat } from "./facts.js";
 import { Fault } from "./fault.js";
+import { same } from "./hash.js";
 import { openDeal } from "./open_deal.js";
+import { causeOf } from "./promises.js";
 import { cardName, toldOf } from "./war_told.js";
 import { variants } from "./war_variants.js";
 
@@ -20,6 +22,8 @@ const cards = 52;
 const ranks = 13;
 const handCards = 26;
 const seatNumbers = [0, 1];
+/** In the causes of what the server asks itself. */
+const serverSeat = 255;
 
 const card = between(0, cards - 1);
 const battle = between(1, 0xffff);
@@ -27,7 +31,7 @@ const battle = between(1, 0xffff);
 /** @param {string} name @param {string} what @returns {Check} */
 const check = (name, what) => ({ name, what });
 const agreeing = check("turns", "Each battle was turned as soon as its seats had agreed to it, and none was agreed to twice.");
-const hurrying = check("clock", "Where a turn was overdue, the clock made it, and not before its time.");
+const hurrying = check("overdue", "Where a turn was overdue, the clock made it, and not before its time.");
 const turning = check("cards", "Each card that was turned was the top one of its pile, from the deal on.");
 const unshown = check("cards", "No card was turned that was known to be elsewhere.");
 const laying = check("wars", "Each war was fought after a tie only, with as many cards face down as the rules say.");
@@ -80,8 +84,8 @@ function play(variant, log, table) {
     if (lacking().length > 0) table.clock?.begin("turn", log.last);
     while (lacking().length > 0) {
       if (!log.turn("Readied")) return { owing: lacking() };
-      agree(log, lacking(), number, variant.timesMax, agreed);
-      if (table.clock && lacking().length > 0 && log.goesOn("Readied")) overdue(log, number, agreed, table.clock);
+      if (table.clock && madeByClock(log, table.game, table.clock)) overdue(log, lacking(), number, agreed, table.clock);
+      else agree(log, lacking(), number, variant.timesMax, agreed);
     }
     const result = field.fight(number);
     if (result) return result;
@@ -112,21 +116,29 @@ function agree(log, lacking, number, timesMax, agreed) {
 }
 
 /**
- * Both seats' overdue turn, of which the first one was just taken: the clock makes them in one append. (A single one is made in the
- * seat's place like the seat's own, and no file can show the difference.)
- * @param {Log} log @param {number} number of the next battle @param {number[]} agreed @param {import("./timing.js").Clock} clock
+ * Whether the next turn is the clock's: its cause says so, or that two turns stand in one append.
+ * @param {Log} log @param {Uint8Array} game @param {import("./timing.js").Clock} clock
  */
-function overdue(log, number, agreed, clock) {
-  const { at, version, fields } = log.last;
-  if (BigInt(at) < clock.earliestMs) {
-    throw new Fault(hurrying, version, "The clock turned before its time.", `${clock.earliestMs} or later`, String(at));
+function madeByClock(log, game, { dueMs }) {
+  const [next, after] = log.ahead(2);
+  if (same(next.cause, causeOf(game, serverSeat, new Uint8Array(16), `time ${dueMs}`, "CallTime", 0))) return true;
+  return after?.type === "Readied" && same(next.cause, after.cause);
+}
+
+/**
+ * The overdue turn of every seat that lacks it, made by the clock in one append.
+ * @param {Log} log @param {readonly number[]} lacking @param {number} number of the next battle @param {number[]} agreed
+ * @param {import("./timing.js").Clock} clock
+ */
+function overdue(log, lacking, number, agreed, { earliestMs, endsMs }) {
+  for (const seat of lacking) {
+    const { version, at } = log.due("Readied", { seat, through: number }, hurrying, "The clock turns one battle, for who has not.");
+    if (BigInt(at) < earliestMs || BigInt(at) >= endsMs) {
+      throw new Fault(hurrying, version, "The clock turned at a wrong time.", `${earliestMs} or later, and before ${endsMs}`, String(at));
+    }
+    agreed[seat] = number;
+    log.tally.passed(hurrying);
   }
-  if (fields.seat !== 0 || fields.through !== number) {
-    throw new Fault(hurrying, version, "The clock turns one battle, for seat 0 first.", `seat 0, battle ${number}`, `seat ${fields.seat}, battle ${fields.through}`);
-  }
-  log.due("Readied", { seat: 1, through: number }, hurrying, "The clock turns one battle for both.");
-  agreed[1] = number;
-  log.tally.passed(hurrying);
 }
 
 /** Both piles, and what is done with them. While the deal is a secret (the game still runs), most slots are null. */
