@@ -112,7 +112,7 @@ export class Game {
   /** The card held out for the next command, if it may still be played. @returns {number | null} */
   get chosen() {
     const kept = tab.read(`chosen.${this.id}`);
-    return kept?.version === this.log.head.version && this.hand.includes(kept.card) ? kept.card : null;
+    return kept && kept.battle === this.table?.position?.battle && this.hand.includes(kept.card) ? kept.card : null;
   }
 
   // ---- what can be done
@@ -120,7 +120,7 @@ export class Game {
   /** @param {number} card */
   choose(card) {
     if (this.pending || this.over || !this.settled || !this.hand.includes(card)) return;
-    tab.write(`chosen.${this.id}`, { version: this.log.head.version, card });
+    tab.write(`chosen.${this.id}`, { battle: this.table.position.battle, card });
     this.refusal = null;
     this.on.changed();
   }

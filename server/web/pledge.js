@@ -17,7 +17,8 @@ export class Pledge {
   /** What the ledger said of the opening, if this tab asked. @type {import("./witness.js").Witness | null} */
   witness = null;
   #mixing = false;
-  #sitting = false;
+  /** Whether we are taking a seat just now. */
+  sitting = false;
   /** The battle whose card is being shown. */
   #showing = 0;
 
@@ -105,11 +106,12 @@ export class Pledge {
   /** Takes the seat that is kept for us, else the free one, with the promise of our chance. @returns {Promise<string | null>} why not */
   async sit() {
     const seat = this.kept ?? this.free;
-    if (this.#sitting || seat === null || !this.#trusted()) return null;
-    this.#sitting = true;
+    if (this.sitting || seat === null || !this.#trusted()) return null;
+    this.sitting = true;
+    this.game.on.changed();
     const entropy_hash = this.#promise(seat, clientEntropy(this.game.secret(), this.opened.hash));
     const answer = await this.game.socket.ask({ type: "sit", id: `sit-${this.game.id}`, game: this.game.id, entropy_hash });
-    this.#sitting = false;
+    this.sitting = false;
     if (answer.type !== "refused" || answer.reason === "already_seated") return null;
     this.game.declined(answer.reason);
     return answer.reason;

@@ -30,6 +30,7 @@ export function draw(home, acts) {
         </div>
         <div class="fan" aria-hidden="true">${frontispiece().map((card) => html`<span class="fan-card">${card}</span>`)}</div>
       </section>
+      ${home.people.draw()}
       ${shelves.map((shelf) => html`
         <section aria-labelledby="shelf-${shelf.id}">
           <div class="section"><h2 id="shelf-${shelf.id}">${shelf.name}</h2><a class="more" href=${toHow(shelf.id)}>How to play<span class="unseen"> ${shelf.name}</span></a></div>
