@@ -2,6 +2,7 @@
 
 import base64
 import json
+import re
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
@@ -246,6 +247,61 @@ async def turned(page: Page, count: int) -> None:
 
 async def war_piles(page: Page) -> tuple[int, int]:
     return int(await page.locator("#mine").inner_text()), int(await page.locator("#theirs").inner_text())
+
+
+# ---------------------------------------------------------------- between people
+
+
+async def seek(page: Page, game: str, pace: str | None = None) -> None:
+    """On the first page or in the lobby: the game, and how much time there is for its first clock."""
+    section = page.get_by_role("region", name="Play a person")
+    await section.get_by_role("button", name=game, exact=True).click()
+    await expect(section.get_by_role("button", name=game, exact=True)).to_have_attribute("aria-pressed", "true")
+    if pace is not None:
+        await section.get_by_role("combobox").select_option(pace)
+
+
+async def invite(page: Page, game: str, pace: str | None = None) -> str:
+    """From the first page to the room of a game that somebody may join: the address to send them."""
+    await seek(page, game, pace)
+    await page.get_by_role("button", name="Invite by link").click()
+    await expect(page.get_by_role("heading", level=1)).to_have_text("Waiting for your opponent")
+    return await page.get_by_label("The link to this game").input_value()
+
+
+async def take_seat(page: Page, address: str) -> None:
+    await page.goto(address)
+    await page.get_by_role("button", name="Take the seat").click()
+
+
+async def find(page: Page, game: str) -> None:
+    """Into the queue."""
+    await seek(page, game)
+    await page.get_by_role("button", name="Find somebody").click()
+    await expect(page.get_by_text("Looking for somebody")).to_be_visible()
+
+
+def seal_button(page: Page) -> Locator:
+    return page.locator(".confirm")
+
+
+async def seal(page: Page, card: int | None = None) -> int:
+    """Commit to a card, the lowest if none is given, by mouse."""
+    await expect(seal_button(page)).to_have_text("Seal")
+    card = (await cards(page))[0] if card is None else card
+    await choose(page, card)
+    await seal_button(page).click()
+    await expect(seal_button(page)).not_to_have_text(re.compile(r"Seal \w|Sealing"))
+    return card
+
+
+async def match_between(one: Page, other: Page) -> None:
+    """A match of 50 States: both seal, and both cards are shown by themselves."""
+    before = await matches(one)
+    await seal(one)
+    await seal(other)
+    for page in (one, other):
+        await played(page, before + 1)
 
 
 async def heard(page: Page) -> list[str]:
