@@ -18,12 +18,15 @@ from events import sqlite_ledger
 from events.database import Database
 from events.sqlite import SCHEMA, SqliteLog
 from events.sqlite_ledger import SqliteLedger
-from server import http, people, public, records, socket
+from projections import elo
+from server import http, meetings, people, public, records, socket
 from server.archive import archive
 from server.audience import Audience
-from server.clock import Sweep, now_ms
+from server.clock import Beats, Sweep, now_ms
 from server.games import Games
+from server.hall import hall
 from server.keys import ledger_key, operator_keys
+from server.meetings import SqliteMeetings
 from server.parts import Parts
 from server.people import People
 from server.records import Records
@@ -33,7 +36,7 @@ from server.signer import Publisher, signer
 
 log_line = structlog.get_logger()
 
-SCHEMAS = (SCHEMA, sqlite_ledger.SCHEMA, people.SCHEMA, records.SCHEMA)
+SCHEMAS = (SCHEMA, sqlite_ledger.SCHEMA, people.SCHEMA, records.SCHEMA, meetings.SCHEMA)
 WEB = ROOT / "server" / "web"
 SECURITY = {
     "content-security-policy": "default-src 'self'; img-src 'self' data:; object-src 'none'; base-uri 'none'; "
@@ -79,6 +82,11 @@ async def _for_ever(work: Callable[[], Awaitable[None]]) -> None:
         await asyncio.sleep(1)
 
 
+async def unrated(player: bytes, ladder: str) -> int:
+    """Everybody's rating, in hundredths, while nothing folds them."""
+    return elo.START
+
+
 def application(settings: Settings) -> Starlette:
     """The whole server as one ASGI application. Nothing is opened before its lifespan starts."""
 
@@ -94,6 +102,8 @@ def application(settings: Settings) -> Starlette:
         publisher = Publisher(ledger, log, kept, signer(ledger_key(settings.keys)), settings.keys)
         games = Games(log, keys, now_ms, sequencer.closed)
         audience = Audience(games, log)
+        sweep = Sweep(games, log, now_ms)
+        meeting = hall(games, audience, SqliteMeetings(database), unrated, now_ms, keys[max(keys)])
         app.state.parts = Parts(
             settings,
             now_ms,
@@ -106,9 +116,14 @@ def application(settings: Settings) -> Starlette:
             sequencer,
             publisher,
             kept,
+            meeting,
         )
+        # Before the first look at deadlines, so that the time until now is given back.
+        await Beats(log).once()
         loops = (
-            asyncio.create_task(_for_ever(partial(Sweep(games, log).for_ever, settings.sweep_seconds))),
+            asyncio.create_task(_for_ever(Beats(log).for_ever)),
+            asyncio.create_task(_for_ever(partial(sweep.for_ever, settings.sweep_seconds))),
+            *(asyncio.create_task(_for_ever(loop)) for loop in meeting.loops),
             asyncio.create_task(_for_ever(audience.heal)),
             asyncio.create_task(_for_ever(sequencer.run)),
             asyncio.create_task(_for_ever(publisher.run)),
@@ -122,6 +137,7 @@ def application(settings: Settings) -> Starlette:
             for loop in loops:
                 loop.cancel()
             await asyncio.gather(*loops, return_exceptions=True)
+            await meeting.queue.end()
             await database.close()
 
     return Starlette(

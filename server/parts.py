@@ -8,6 +8,7 @@ from events.log import Log
 from server.archive import Archive
 from server.audience import Audience
 from server.games import Games
+from server.hall import Hall
 from server.people import People
 from server.records import Records
 from server.sequencer import Sequencer
@@ -30,4 +31,5 @@ class Parts:
     sequencer: Sequencer
     publisher: Publisher
     archive: Archive
+    hall: Hall
     connections: int = 0
