@@ -44,11 +44,6 @@ export class Log {
     return this.#at < this.events.length ? this.events[this.#at] : null;
   }
 
-  /** The next events, as many as there are of so many. @param {number} count */
-  ahead(count) {
-    return this.events.slice(this.#at, this.#at + count);
-  }
-
   /** The first event of a type in the whole log, wherever the finger is. @param {string} type */
   first(type) {
     return this.events.find((event) => event.type === type) ?? null;

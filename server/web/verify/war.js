@@ -116,13 +116,12 @@ function agree(log, lacking, number, timesMax, agreed) {
 }
 
 /**
- * Whether the next turn is the clock's: its cause says so, or that two turns stand in one append.
+ * Whether the next turn is the clock's: its cause says so.
  * @param {Log} log @param {Uint8Array} game @param {import("./timing.js").Clock} clock
  */
 function madeByClock(log, game, { dueMs }) {
-  const [next, after] = log.ahead(2);
-  if (same(next.cause, causeOf(game, serverSeat, new Uint8Array(16), `time ${dueMs}`, "CallTime", 0))) return true;
-  return after?.type === "Readied" && same(next.cause, after.cause);
+  const cause = log.peek()?.cause ?? new Uint8Array();
+  return same(cause, causeOf(game, serverSeat, new Uint8Array(16), `time ${dueMs}`, "CallTime", 0));
 }
 
 /**
