@@ -101,7 +101,7 @@ export function result({ winner, reason: why }, seat, names) {
 /** Why the game ended. @param {Finished} finished @param {number | null} seat @param {Names} names @param {boolean} [people] @returns {string} */
 export function reason({ winner, reason: why }, seat, names, people = false) {
   const loser = winner === null ? null : 1 - winner;
-  const [who, has, is] = loser === null ? ["nobody", "has", "is"] : loser === seat ? ["you", "have", "are"] : [names[loser], "has", "is"];
+  const [who, has, is] = loser === null ? ["nobody", "has", "is"] : loser === seat ? ["you", "have", "are"] : [within(names[loser]), "has", "is"];
   switch (why) {
     case "all_cards": return `${who} ${has} no cards left.`;
     case "resigned": return `${who} resigned.`;
@@ -111,6 +111,9 @@ export function reason({ winner, reason: why }, seat, names, people = false) {
     default: return `${why}.`;
   }
 }
+
+/** A name within a sentence: only those that are no names begin small. @param {string} name */
+const within = (name) => name.replace(/^(The|Your) /, (word) => word.toLowerCase());
 
 /** @param {string} name */
 export function possessive(name) {

@@ -3,7 +3,7 @@ import { html, nothing } from "../vendor/lit/lit-html.js";
 import { gameOf } from "../games.js";
 import { toGame, tv } from "../route.js";
 import { guest, steward } from "./opponent.js";
-import { settingWords } from "./people.js";
+import { settingWords, watching } from "./people.js";
 
 /** @typedef {{game: string, rules: string, settings: Record<string, any>, player: string, since_ms: number}} OpenSeat */
 /** @typedef {{game: string, rules: string, mode: string, players: [string, string], rival: string, battle: number, round: number, watchers: number, since_ms: number}} LiveGame */
@@ -45,7 +45,7 @@ function liveGame({ player }, { game, rules, players, rival, battle, round, watc
   return html`
     <li class="row-of">
       <div><b>${nameOf(rules)}</b><span class="quiet">${who(players, rival, player)}</span></div>
-      <div class="quiet">${round ? `Round ${round}, match ${battle}` : battle ? `Battle ${battle}` : "The deal"}${watchers ? ` · ${watchers} ${watchers === 1 ? "watches" : "watch"}` : nothing}</div>
+      <div class="quiet">${round ? `Round ${round}, match ${battle}` : battle ? `Battle ${battle}` : "The deal"}${watchers ? ` · ${watching(watchers)}` : nothing}</div>
       <a class="button small" href=${toGame(game)}>${mine ? "Your table" : "Watch"}<span class="unseen">, ${nameOf(rules)}</span></a>
     </li>
   `;

@@ -19,13 +19,16 @@ export function strip(seen) {
     <section class="strip" aria-label="The clock">
       ${table.finished ? nothing : clock(seen)}
       ${table.finished ? nothing : away(seen)}
-      <p class="strip-note">${counting(table)}${watchers ? html` <span class="nobreak">${watchers} ${watchers === 1 ? "watches" : "watch"}.</span>` : nothing}</p>
+      <p class="strip-note">${counting(table)}${watchers ? html` <span class="nobreak">${watching(watchers)}.</span>` : nothing}</p>
     </section>
   `;
 }
 
+/** @param {number} watchers */
+export const watching = (watchers) => `${watchers} ${watchers === 1 ? "is" : "are"} watching`;
+
 /** What is at stake. @param {any} table */
-export const counting = (table) => (table.opened.counts ? "This game counts." : "For nothing: this game counts nowhere.");
+export const counting = (table) => (table.opened.counts ? "This game counts." : "Played for nothing.");
 
 /** @param {Seen} seen */
 function clock(seen) {

@@ -43,7 +43,7 @@ export function draw(room, acts) {
       <p class="kicker">${view.name}</p>
       <h1 tabindex="-1">${title(room)}</h1>
       <div class="room-seats">${[0, 1].map((seat) => chair(room, seat))}</div>
-      <p class="quiet">${settingWords(settings)}. ${counting(table)}</p>
+      <p class="quiet">${settingWords(settings)}. ${counting(table)}${table.opened.counts ? "" : " It counts nowhere."}</p>
       ${refusal ? html`<p class="refusal">${inWords(refusal)}</p>` : nothing}
       ${table.finished ? html`<p class="lead">Not everybody came, so no card was dealt and nobody lost.</p><p class="buttons"><a class="button primary" href=${links.lobby}>To the lobby</a><a class="button" href=${links.home}>Back to the desks</a></p>` : waiting(room, acts)}
     </div>
