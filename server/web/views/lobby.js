@@ -34,7 +34,7 @@ function openSeat({ player, nowMs }, { game, rules, settings, player: maker, sin
     <li class="row-of">
       <div><b>${nameOf(rules)}</b><span class="quiet">${settingWords(settings)}</span></div>
       <div class="quiet">${own ? "You" : guest(maker)} · ${ago(nowMs - since_ms)}</div>
-      <a class="button small ${own ? "" : "primary"}" href=${toGame(game)}>${own ? "Your table" : "Take the seat"}<span class="unseen">, ${nameOf(rules)}</span></a>
+      <a class="button small ${own ? "" : "primary"}" href=${toGame(game)}>${own ? "Your table" : "Take the seat"}<span class="unseen"> ${nameOf(rules)}</span></a>
     </li>
   `;
 }
@@ -46,7 +46,7 @@ function liveGame({ player }, { game, rules, players, rival, battle, round, watc
     <li class="row-of">
       <div><b>${nameOf(rules)}</b><span class="quiet">${who(players, rival, player)}</span></div>
       <div class="quiet">${round ? `Round ${round}, match ${battle}` : battle ? `Battle ${battle}` : "The deal"}${watchers ? ` · ${watching(watchers)}` : nothing}</div>
-      <a class="button small" href=${toGame(game)}>${mine ? "Your table" : "Watch"}<span class="unseen">, ${nameOf(rules)}</span></a>
+      <a class="button small" href=${toGame(game)}>${mine ? "Your table" : "Watch"}<span class="unseen"> ${nameOf(rules)}</span></a>
     </li>
   `;
 }
