@@ -96,6 +96,7 @@ import { war } from "./views/war.js";
  * Games that stand together on the first page and are explained together.
  * @typedef {object} Shelf
  * @property {string} id in addresses
+ * @property {string} kind the class under which its own style holds
  * @property {string} name
  * @property {string} line what it is
  * @property {readonly GameView[]} games

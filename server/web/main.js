@@ -14,7 +14,7 @@ import { home, how, query, read, toHow } from "./route.js";
 import { begin, recover, recoveryCode, whoever } from "./session.js";
 import { Socket } from "./socket.js";
 import { say } from "./spoken.js";
-import { chapters, colophon, masthead, notices, sentence, sheet } from "./views/frame.js";
+import { chapters, colophon, masthead, notices, sentence, sheet, wrapped } from "./views/frame.js";
 
 /**
  * @typedef {object} Page
@@ -134,7 +134,7 @@ function pageOf(app, route) {
 /** @param {string | null} id of a shelf @returns {Page} */
 function explained(id) {
   const shelf = shelves.find((each) => each.id === id) ?? shelves[0];
-  return plain("How to play", [chapters(shelves.map((each) => ({ name: each.name, href: each === shelves[0] ? how : toHow(each.id), here: each === shelf }))), shelf.how()]);
+  return plain("How to play", [chapters(shelves.map((each) => ({ name: each.name, href: each === shelves[0] ? how : toHow(each.id), here: each === shelf }))), wrapped(shelf.kind, shelf.how())]);
 }
 
 /** @param {string} heading @param {unknown} content @returns {Page} */

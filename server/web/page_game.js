@@ -12,7 +12,7 @@ import { home, lobby, query, toExport, toFair, toGame, toHow, toReview } from ".
 import { secret } from "./session.js";
 import { fromHex, hex } from "./verify/hash.js";
 import { clientEntropy } from "./verify/promises.js";
-import { sentence, sheet } from "./views/frame.js";
+import { sentence, sheet, wrapped } from "./views/frame.js";
 import { draw as drawRoom, title as roomTitle } from "./views/room.js";
 
 /** @typedef {import("./main.js").App} App */
@@ -83,7 +83,7 @@ class Followed {
   /** Whole seconds until the deadline; null: there is none. @returns {number | null} */
   get left() {
     const { dueMs, over } = this.game;
-    return dueMs === null || over ? null : Math.max(0, Math.ceil((dueMs - this.app.socket.nowMs) / 1000));
+    return dueMs === null || over ? null : Math.max(0, Math.round((dueMs - this.app.socket.nowMs) / 1000));
   }
 
   /** @param {readonly import("./gamelog.js").Fact[]} facts @param {number} from */
@@ -311,7 +311,7 @@ export class ReviewPage extends Followed {
     if (why) return sheet("Review", sentence(why), this.back());
     if (!seen || !view || !told) return this.game.missing ? this.instead() : sheet("Review", html`<p class="lead">Working it out …</p>`, this.back());
     const content = view.review?.(told, seen) ?? sentence("There was nothing to choose in this game, so there is nothing to review.");
-    return sheet("Review", content, this.back());
+    return sheet("Review", wrapped(shelfOf(view).kind, content), this.back());
   }
 }
 

@@ -48,6 +48,7 @@ const game = {
 /** @type {import("../games.js").Shelf} */
 export const fiftyStates = {
   id: "50-states",
+  kind: "game-states",
   name: "The Game of 50 States",
   line: "Seven states against seven. The higher number wins the match and leaves; the loser changes sides. Your rival seals its card before you choose.",
   games: [game],
@@ -92,13 +93,13 @@ function looked(seen) {
 function draw(seen, acts) {
   const look = looked(seen);
   return html`
-    <div class="desk game-states ${look.over ? "over" : ""}">
+    <div class="game-states"><div class="desk ${look.over ? "over" : ""}">
       <div class="board">
         ${rivalPlate(look)} ${look.people ? strip(look) : nothing} ${blotter(look)}
         ${look.over ? ending(look, acts) : look.seat === null ? watching(look) : myHand(look, acts)}
       </div>
       ${index(look)}
-    </div>
+    </div></div>
   `;
 }
 

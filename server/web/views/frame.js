@@ -46,5 +46,8 @@ export const sheet = (heading, content, above, kind = "") => html`
   </div>
 `;
 
+/** What only one game has, under the class that its style holds under. @param {string} kind @param {unknown} content */
+export const wrapped = (kind, content) => html`<div class="prose ${kind}">${content}</div>`;
+
 /** @param {string} text @param {string} [href] @param {string} [words] */
 export const sentence = (text, href, words) => html`<p class="lead">${text}</p>${href ? html`<p><a class="more" href=${href}>${words}</a></p>` : nothing}`;

@@ -51,6 +51,7 @@ const game = (variant) => ({
 /** @type {import("../games.js").Shelf} */
 export const war = {
   id: "war",
+  kind: "game-war",
   name: "War",
   line: "Fifty-two cards, half each, face down. Both turn the top one, and the higher takes both; a tie is a war. Nobody chooses anything: it is luck from the first card to the last.",
   games: variants.map(game),
@@ -94,7 +95,8 @@ function looked(variant, seen, sitting) {
 function draw(variant, seen, acts, sitting) {
   const look = looked(variant, seen, sitting);
   return html`
-    <div class="desk war game-war ${look.over ? "over" : ""}">
+    <div class="game-war">
+    <div class="desk war ${look.over ? "over" : ""}">
       <div class="board">
         ${plate(look)} ${look.people ? strip(look) : nothing} ${field(look)} ${controls(look, acts)}
         ${look.over && sitting.closed ? closing(look, acts) : nothing}
@@ -102,6 +104,7 @@ function draw(variant, seen, acts, sitting) {
       ${register(look, acts)}
     </div>
     ${look.over && !sitting.closed ? ending(look, acts) : nothing}
+    </div>
   `;
 }
 
