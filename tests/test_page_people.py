@@ -1,6 +1,8 @@
 """People in real browsers: two windows at one game, others who watch, and whatever may tear."""
 
 from collections.abc import AsyncIterator, Iterator
+from pathlib import Path
+from typing import Any
 
 import pytest
 from playwright.async_api import Browser, BrowserContext, Page, async_playwright, expect
@@ -158,6 +160,12 @@ async def test_a_second_device_shows_the_card_that_was_sealed_on_the_first(
     one: BrowserContext, other: BrowserContext, third: BrowserContext, server: Server
 ) -> None:
     host, guest = await at_one_table(one, other, STATES, "3600")
+    # Whoever reads another page meanwhile shows the card all the same.
+    await at.seal(guest)
+    await guest.goto("/#/how")
+    await at.seal(host)
+    await at.played(host, 1)
+    await guest.go_back()
     desk = await other.new_page()
     await desk.goto("/")
     await desk.get_by_role("button", name="Make a recovery link").click()
@@ -170,9 +178,9 @@ async def test_a_second_device_shows_the_card_that_was_sealed_on_the_first(
     await expect(device.locator(f"[role=radio][data-card='{card}']")).to_be_checked()
     await at.seal(host)
     for page in (host, device):
-        await at.played(page, 1)
+        await at.played(page, 2)
     facts = at.facts_of(server, at.game_of(host))
-    assert [fact.card for fact in facts if isinstance(fact, Revealed) and fact.seat == 1] == [card]
+    assert [fact.card for fact in facts if isinstance(fact, Revealed) and fact.seat == 1][1:] == [card]
     await expect(device.get_by_text("isn’t the one this browser made")).to_have_count(0)
 
 
@@ -216,3 +224,134 @@ async def test_a_place_in_the_queue_is_kept_while_a_rival_is_played(
         await expect(each.get_by_text("Played for nothing.")).to_be_visible()
         await expect(at.hand(each)).to_have_count(7)
     assert seated(at.facts_of(server, at.game_of(page))) == before[::-1]
+
+
+async def test_a_seat_stands_open_in_the_lobby_and_the_television_moves_on(
+    browser: Browser, tmp_path: Path
+) -> None:
+    with serving(tmp_path) as server:
+        async with (
+            visiting(browser, server) as one,
+            visiting(browser, server) as other,
+            visiting(browser, server) as third,
+        ):
+            watcher = await at.arrive(third, "/#/tv")
+            await expect(watcher.get_by_role("heading", name="Nothing is on")).to_be_visible()
+            host, guest = await at.arrive(one, "/#/lobby"), await at.arrive(other, "/#/lobby")
+            await expect(guest.get_by_text("No seat is open just now.")).to_be_visible()
+            await at.seek(host, STATES)
+            await host.get_by_role("button", name="Open a seat in the lobby").click()
+            await guest.get_by_role("link", name=f"Take the seat {STATES}").click()
+            await guest.get_by_role("button", name="Take the seat").click()
+            for page in (host, guest):
+                await expect(at.hand(page)).to_have_count(7)
+            await expect(watcher.get_by_text("Both are choosing a card.")).to_be_visible()
+            await at.match_between(host, guest)
+            await at.played(watcher, 1)
+            await host.get_by_role("button", name="Resign").click()
+            await host.get_by_role("dialog").get_by_role("button", name="Resign").click()
+            await expect(at.ending(watcher)).to_have_text("The second player wins")
+            # What begins now is shown by itself.
+            await at.arrive(one)
+            await host.goto("/")
+            await at.open_war(host, "Gameweave War")
+            await at.turn(host)
+            await expect(watcher.get_by_role("heading", name="Gameweave War")).to_be_visible()
+            await at.turned(watcher, 1)
+
+
+async def test_a_seat_is_taken_and_a_match_is_played_by_keyboard_alone(
+    one: BrowserContext, other: BrowserContext
+) -> None:
+    host = await at.arrive(one)
+    address = await at.invite(host, STATES)
+    guest = await at.arrive(other, address)
+    await expect(guest.get_by_role("heading", level=1)).to_have_text("A seat is free for you")
+    await stop_at(guest, "Take the seat")
+    await guest.keyboard.press("Enter")
+    await expect(at.hand(guest)).to_have_count(7)
+    await stop_at(guest, "choice")
+    await guest.keyboard.press("End")
+    await guest.keyboard.press("Space")
+    await stop_at(guest, "Seal")
+    await guest.keyboard.press("Enter")
+    await expect(at.seal_button(guest)).to_have_text("Sealed")
+    await at.seal(host)
+    await at.played(guest, 1)
+    assert await guest.evaluate("document.activeElement !== document.body")
+    # What happened is said once, and no second of the clock is.
+    said = await at.heard(guest)
+    assert [line.split(":")[0] for line in said][-1] == "Round 1, match 1"
+    assert len(said) == 2
+
+
+async def stop_at(page: Page, wanted: str) -> None:
+    """Tab to a control by its words or its class."""
+    for _ in range(60):
+        await page.keyboard.press("Tab")
+        if await page.evaluate(
+            "wanted => { const here = document.activeElement; return here.classList.contains(wanted)"
+            " || here.textContent.trim().startsWith(wanted); }",
+            wanted,
+        ):
+            return
+    raise AssertionError("no such stop")
+
+
+async def every_screen(host: Page, guest: Page) -> AsyncIterator[tuple[str, Page]]:
+    """All that people meet with, each as soon as it stands."""
+    await host.goto("/")
+    await at.seek(host, STATES)
+    yield "first page", host
+    await host.goto("/#/lobby")
+    await expect(host.get_by_role("heading", name="The lobby")).to_be_visible()
+    await at.find(host, STATES)
+    await expect(host.get_by_text("Looking for somebody")).to_be_visible()
+    yield "lobby, waiting", host
+    await host.get_by_role("button", name="Stop waiting").click()
+    await host.get_by_role("button", name="Open a seat in the lobby").click()
+    await expect(host.get_by_label("The link to this game")).to_be_visible()
+    yield "room", host
+    await guest.goto("/#/lobby")
+    await guest.get_by_role("link", name="Take the seat").first.click()
+    await expect(guest.get_by_role("button", name="Take the seat")).to_be_visible()
+    yield "a free seat", guest
+    await guest.get_by_role("button", name="Take the seat").click()
+    await at.seal(host)
+    await expect(guest.get_by_text("has sealed a card. Choose yours.").first).to_be_visible()
+    for page in (host, guest):
+        yield "table", page
+    await at.seal(guest)
+    await at.played(host, 1)
+    yield "shown", host
+    await guest.get_by_role("button", name="Resign").click()
+    await guest.get_by_role("dialog").get_by_role("button", name="Resign").click()
+    await expect(at.ending(host)).to_be_visible()
+    yield "end", guest
+    await host.get_by_role("button", name="Rematch").click()
+    await expect(guest.get_by_role("button", name="Accept the rematch")).to_be_visible()
+    yield "rematch offered", guest
+    await guest.goto("/")
+    await guest.get_by_role("button", name="Accept the rematch").click()
+    await expect(at.hand(guest)).to_have_count(7)
+    await host.goto("/#/")
+    await at.invite(host, "Playbook War")
+    await guest.goto(host.url)
+    await guest.get_by_role("button", name="Take the seat").click()
+    await at.dealt(guest)
+    yield "war", guest
+
+
+async def test_every_screen_fits_a_phone_and_axe_finds_nothing_serious(browser: Browser, server: Server) -> None:
+    looks: list[dict[str, Any]] = [
+        {"viewport": {"width": 320, "height": 568}, "has_touch": True, "color_scheme": "light"},
+        {"viewport": {"width": 1280, "height": 800}, "color_scheme": "dark"},
+    ]
+    async with (
+        visiting(browser, server, bypass_csp=True, **looks[0]) as phone,
+        visiting(browser, server, bypass_csp=True, **looks[1]) as desk,
+    ):
+        for host, guest in ((phone, desk), (desk, phone)):
+            async for name, page in every_screen(await host.new_page(), await guest.new_page()):
+                width = await page.evaluate("document.documentElement.scrollWidth - innerWidth")
+                assert (name, width, await at.violations(page)) == (name, 0, [])

@@ -52,12 +52,14 @@ export class Game {
    * @param {() => void} with_.changed
    * @param {(facts: readonly Fact[], from: number) => void} with_.news facts above that version came live
    * @param {(reason: string) => void} with_.refused
+   * @param {boolean} [with_.sits] whether somebody is there to take a seat that is kept for us
    */
-  constructor({ socket, id, secret, toldOf, changed, news, refused }) {
+  constructor({ socket, id, secret, toldOf, changed, news, refused, sits = true }) {
     this.socket = socket;
     this.id = id;
     this.secret = secret;
     this.on = { changed, news, refused };
+    this.sits = sits;
     this.topic = `game/${id}`;
     this.log = new GameLog(id, toldOf);
     /** What every telling from now on must pass through. @type {Head | null} */

@@ -76,6 +76,7 @@ class Statecraft {
     this.page?.end();
     this.route = read(location.hash);
     this.page = pageOf(this, this.route);
+    this.meeting.tend();
     this.page.begin();
     this.changed();
   }

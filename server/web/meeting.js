@@ -1,7 +1,10 @@
 // How this browser meets people: the places in the queue, invitations, rematches, and the table that one is called to.
 import { gameOf } from "./games.js";
 import { Feed } from "./feed.js";
+import { Game } from "./game.js";
+import { keepAll } from "./gamelog.js";
 import { toGame } from "./route.js";
+import { secret } from "./session.js";
 import { newId } from "./socket.js";
 import { tab } from "./storage.js";
 
@@ -13,6 +16,8 @@ import { tab } from "./storage.js";
 /** Without a partner for so long, a rival is offered meanwhile. */
 export const patienceMs = 20_000;
 const tickMs = 1000;
+/** Games looked after beside the one that is shown. */
+const tendedMax = 6;
 
 export class Meeting {
   /** Why the last invitation or rematch came to nothing. @type {string | null} */
@@ -25,6 +30,9 @@ export class Meeting {
   #asked = new Map();
   /** The table this tab was called to while it was busy elsewhere. @type {Mine | null} */
   #call = null;
+
+  /** Games of ours that no page shows, so that what we pledged in them is kept all the same. @type {Map<string, Game>} */
+  #tended = new Map();
 
   /** @param {import("./main.js").App} app */
   constructor(app) {
@@ -136,6 +144,27 @@ export class Meeting {
     return notices;
   }
 
+  /** Looks after our games that no page shows: a sealed card is shown in its time, whatever we read meanwhile. */
+  tend() {
+    const due = this.games.filter(({ game, rules }) => game !== this.app.page?.game?.id && gameOf(rules)?.luck === false).slice(0, tendedMax);
+    for (const [id, game] of this.#tended) {
+      if (due.some((each) => each.game === id)) continue;
+      this.#tended.delete(id);
+      game.end();
+    }
+    for (const { game: id } of due) {
+      if (this.#tended.has(id)) continue;
+      const nothing = () => {};
+      const game = new Game({
+        socket: this.app.socket, id, secret, sits: false,
+        toldOf: (rules) => gameOf(rules) ?? { facts: {}, keep: keepAll },
+        changed: nothing, news: nothing, refused: nothing,
+      });
+      this.#tended.set(id, game);
+      game.begin();
+    }
+  }
+
   // ---- what is heard
 
   #moved() {
@@ -149,6 +178,7 @@ export class Meeting {
       const queues = this.me.rows("queues");
       for (const rules of this.waiting) if (!queues.includes(rules) && !this.#queuing.has(rules)) this.#again(rules);
     }
+    this.tend();
     if (this.#call && !games.some(({ game }) => game === this.#call?.game)) this.#call = null;
     this.app.changed();
   }

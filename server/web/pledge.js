@@ -72,7 +72,7 @@ export class Pledge {
 
   heard() {
     if (!this.opened || this.game.over) return;
-    if (this.kept !== null) void this.sit();
+    if (this.kept !== null && this.game.sits) void this.sit();
     void this.#mix();
     void this.#show();
   }
