@@ -18,10 +18,10 @@ from events import sqlite_ledger
 from events.database import Database
 from events.sqlite import SCHEMA, SqliteLog
 from events.sqlite_ledger import SqliteLedger
-from projections import elo
-from server import http, meetings, people, public, records, socket
+from server import folds, generations, http, leaderboards, meetings, people, players, public, ratings, socket
 from server.archive import archive
 from server.audience import Audience
+from server.boards import Boards
 from server.clock import Beats, Sweep, now_ms
 from server.games import Games
 from server.hall import hall
@@ -29,14 +29,16 @@ from server.keys import ledger_key, operator_keys
 from server.meetings import SqliteMeetings
 from server.parts import Parts
 from server.people import People
-from server.records import Records
+from server.projector import Projector
 from server.sequencer import Sequencer
 from server.settings import ROOT, Settings
+from server.signed import SignedPrefix, size_of
 from server.signer import Publisher, signer
 
 log_line = structlog.get_logger()
 
-SCHEMAS = (SCHEMA, sqlite_ledger.SCHEMA, people.SCHEMA, records.SCHEMA, meetings.SCHEMA)
+SCHEMAS = (SCHEMA, sqlite_ledger.SCHEMA, people.SCHEMA, meetings.SCHEMA)
+BOARDS_SCHEMAS = (generations.SCHEMA,)
 WEB = ROOT / "server" / "web"
 SECURITY = {
     "content-security-policy": "default-src 'self'; img-src 'self' data:; object-src 'none'; base-uri 'none'; "
@@ -82,11 +84,6 @@ async def _for_ever(work: Callable[[], Awaitable[None]]) -> None:
         await asyncio.sleep(1)
 
 
-async def unrated(player: bytes, ladder: str) -> int:
-    """Everybody's rating, in hundredths, while nothing folds them."""
-    return elo.START
-
-
 def application(settings: Settings) -> Starlette:
     """The whole server as one ASGI application. Nothing is opened before its lifespan starts."""
 
@@ -101,9 +98,16 @@ def application(settings: Settings) -> Starlette:
         kept = archive(settings.archive)
         publisher = Publisher(ledger, log, kept, signer(ledger_key(settings.keys)), settings.keys)
         games = Games(log, keys, now_ms, sequencer.closed)
+        boards_database = await Database.open(settings.boards, BOARDS_SCHEMAS, shared=True)
+        signed = SignedPrefix(ledger, size_of(publisher))
+        projector = Projector(boards_database, signed)
+        boards = Boards(boards_database, projector)
+        publisher.listen(projector.wake)
+        await projector.begin()
         audience = Audience(games, log)
         sweep = Sweep(games, log, now_ms)
-        meeting = hall(games, audience, SqliteMeetings(database), unrated, now_ms, keys[max(keys)])
+        rating = partial(ratings.rating, projector)
+        meeting = hall(games, audience, SqliteMeetings(database), rating, now_ms, keys[max(keys)])
         app.state.parts = Parts(
             settings,
             now_ms,
@@ -111,11 +115,12 @@ def application(settings: Settings) -> Starlette:
             games,
             audience,
             People(database),
-            Records(database, log),
             ledger,
             sequencer,
             publisher,
             kept,
+            projector,
+            boards,
             meeting,
         )
         # Before the first look at deadlines, so that the time until now is given back.
@@ -127,6 +132,7 @@ def application(settings: Settings) -> Starlette:
             asyncio.create_task(_for_ever(audience.heal)),
             asyncio.create_task(_for_ever(sequencer.run)),
             asyncio.create_task(_for_ever(publisher.run)),
+            asyncio.create_task(_for_ever(partial(folds.run, publisher, projector, boards_database, signed))),
         )
         # What was built until here stays: the collector needn't look at it again and again.
         gc.collect()
@@ -138,6 +144,7 @@ def application(settings: Settings) -> Starlette:
                 loop.cancel()
             await asyncio.gather(*loops, return_exceptions=True)
             await meeting.queue.end()
+            await boards_database.close()
             await database.close()
 
     return Starlette(
@@ -145,6 +152,8 @@ def application(settings: Settings) -> Starlette:
             WebSocketRoute("/ws", socket.endpoint),
             *http.routes(),
             *public.routes(),
+            *leaderboards.routes(),
+            *players.routes(),
             Mount("/", StaticFiles(directory=WEB, html=True)),
         ],
         middleware=[Middleware(Headers)],

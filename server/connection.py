@@ -8,7 +8,7 @@ from events.log import Unknown
 from rules.catalogue import RULES
 from rules.game import Reason, Rules
 from server import wire
-from server.audience import Audience, Watcher
+from server.audience import Audience, Watcher, Way
 from server.games import Damaged, Games
 from server.hall import Hall
 from server.wire import (
@@ -47,7 +47,7 @@ class Connection:
         audience: Audience,
         codec: Codec,
         player: bytes | None,
-        send: Callable[[bytes], None],
+        way: Way,
         hall: Hall | None = None,
     ):
         """`hall`: None where nobody meets anybody."""
@@ -55,8 +55,7 @@ class Connection:
         self._audience = audience
         self.codec = codec
         self._player = player
-        self._send = send
-        self._watcher = Watcher(codec, player, send)
+        self._watcher = Watcher(codec, player, way)
         self._hall = hall
         self._tokens = BURST
         self._refilled = 0.0
@@ -217,7 +216,7 @@ class Connection:
         self._tell(wire.NotDone(id_, reason))
 
     def _tell(self, message: wire.ToClient) -> None:
-        self._send(self.codec.encode(message))
+        self._watcher.tell(message)
 
 
 def _answer(id_: str, game: bytes, made: Head | Reason | Trouble) -> wire.ToClient:
