@@ -226,9 +226,7 @@ async def test_a_place_in_the_queue_is_kept_while_a_rival_is_played(
     assert seated(at.facts_of(server, at.game_of(page))) == before[::-1]
 
 
-async def test_a_seat_stands_open_in_the_lobby_and_the_television_moves_on(
-    browser: Browser, tmp_path: Path
-) -> None:
+async def test_a_seat_stands_open_in_the_lobby_and_the_television_moves_on(browser: Browser, tmp_path: Path) -> None:
     with serving(tmp_path) as server:
         async with (
             visiting(browser, server) as one,

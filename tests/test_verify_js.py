@@ -20,12 +20,13 @@ from rules.fifty_states import FIFTY_STATES
 from rules.game import OPEN_MS_MAX, CallTime, Resign, Rules
 from rules.war import CLASSIC, GAMEWEAVE, PLAYBOOK, Turned
 from scripts.make_strategic_js import OUT, strategic_js
-from tests.duels import Duel, Given
+from tests.duels import Given, Going
+from tests.pairs import Duel
 from tests.positions import NOW, Played, at_random, war_game
 
 TOP = Path(__file__).resolve().parent.parent
 VERIFY = TOP / "server" / "web" / "verify"
-GOLDEN = sorted((TOP / "tests" / "golden").glob("*.jsonl"))
+GOLDEN = sorted((TOP / "tests" / "golden").rglob("*.jsonl"))
 CLASSICS: list[dict[str, int | str]] = [
     {"down": down, "length": length} for down in (3, 1) for length in ("full", "short")
 ]
@@ -267,20 +268,20 @@ def duels(rules: Rules, given: Given) -> dict[str, Duel]:
     """Games between people with every way they may go and end."""
     numbers = iter(range(10**6))
 
-    def begun(paired: bool = True) -> Duel:
-        return Duel(rules, next(numbers), given, paired).open()
+    def begun(paired: bool = True) -> Going:
+        return Going(rules, next(numbers), given, paired)
 
-    def dealt(paired: bool = True) -> Duel:
+    def dealt(paired: bool = True) -> Going:
         return begun(paired).sit().mix()
 
     all_ = {
         "to the end": dealt().battles(),
         "to the end, by whoever came": dealt(paired=False).battles(),
         "nobody came": begun().call(),
-        "one came": begun().sit((1,)).call(),
+        "one came": begun().sit(1).call(),
         "nobody else came": begun(paired=False).call(),
         "left before anybody sat": begun().resign(0),
-        "left before the other sat": begun().sit((0,)).resign(0),
+        "left before the other sat": begun().sit(0).resign(0),
         "resigned": dealt().battles(3).resign(1),
         "resigned in a battle": dealt().battles(2).battle(1).resign(0),
         "called early by the store's clock": begun().call(timing.EARLY_MS_MAX),
@@ -289,16 +290,16 @@ def duels(rules: Rules, given: Given) -> dict[str, Duel]:
     }
     if "seed" not in given:
         all_["nobody mixed"] = begun().sit().call()
-        all_["one mixed"] = begun().sit().mix((1,)).call()
-        all_["left when one had mixed"] = begun().sit().mix((0,)).resign(0)
+        all_["one mixed"] = begun().sit().mix(1).call()
+        all_["left when one had mixed"] = begun().sit().mix(0).resign(0)
     for stop in range(4 if rules is FIFTY_STATES else 2):
         all_[f"late after {stop}"] = dealt().battles(2).battle(stop).call()
     if rules is not FIFTY_STATES:
         all_["turned by the clock"] = dealt().battles(2).call().call().battle(1).call().battles(3).resign(1)
         over = dealt().battles(2)
-        over.now_ms = NOW + OPEN_MS_MAX
+        over.duel.now_ms = NOW + OPEN_MS_MAX
         all_["seven days"] = over.call()
-    return all_
+    return {name: each.duel for name, each in all_.items()}
 
 
 @pytest.mark.parametrize(("rules", "given"), BETWEEN, ids=lambda value: getattr(value, "name", None) or str(value))
@@ -340,16 +341,16 @@ def test_games_between_people_with_something_altered_are_judged_alike(
 def test_time_called_too_early_is_blamed_by_both(rules: Rules, given: Given, tmp_path: Path) -> None:
     """The store's clock may be ahead of a server's by two seconds and no more."""
     early = [
-        Duel(rules, stop, given).open().sit().mix().battles(1).battle(stop)
+        Going(rules, stop, given).sit().mix().battles(1).battle(stop)
         for stop in range(4 if rules is FIFTY_STATES else 2)
     ]
-    early += [Duel(rules, 8, given).open(), Duel(rules, 9, given, paired=False).open()]
-    versions = [len(each.events) + 1 for each in early]
+    early += [Going(rules, 8, given), Going(rules, 9, given, paired=False)]
+    versions = [len(each.duel.events) + 1 for each in early]
     for each in early:
         each.call(timing.EARLY_MS_MAX + 1)
-        if each.table.finished is None:
+        if each.duel.table.finished is None:
             each.resign(0)
-    paths = files(tmp_path, (saved.save(each.game, each.events) for each in early))
+    paths = files(tmp_path, (saved.save(each.duel.game, each.duel.events) for each in early))
     for path, version, result in zip(paths, versions, checked(*paths)[1], strict=True):
         failure = audit_file(path.read_bytes()).failure
         assert failure is not None
