@@ -53,7 +53,7 @@ def checked(*files: Path) -> tuple[int, list[dict[str, Any]]]:
     return done.returncode, [json.loads(line) for line in done.stdout.splitlines()]
 
 
-@pytest.mark.parametrize(("tests", "least"), [("verify", 150), ("war", 150), ("between", 45)])
+@pytest.mark.parametrize(("tests", "least"), [("verify", 150), ("war", 150), ("between", 45), ("pledge", 9)])
 def test_its_own_tests_pass(tests: str, least: int) -> None:
     done = node("--test", "--test-reporter=tap", f"tests/js/{tests}.test.mjs")
     assert done.returncode == 0, done.stdout
