@@ -2,7 +2,6 @@
 
 import base64
 import json
-import re
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
@@ -290,7 +289,10 @@ async def seal(page: Page, card: int | None = None) -> int:
     card = (await cards(page))[0] if card is None else card
     await choose(page, card)
     await seal_button(page).click()
-    await expect(seal_button(page)).not_to_have_text(re.compile(r"Seal \w|Sealing"))
+    # The button goes with the last match.
+    await page.wait_for_function(
+        "() => !/Seal \\w|Sealing/.test(document.querySelector('.confirm')?.textContent ?? '')", polling=20
+    )
     return card
 
 
@@ -301,6 +303,20 @@ async def match_between(one: Page, other: Page) -> None:
     await seal(other)
     for page in (one, other):
         await played(page, before + 1)
+
+
+async def turn_out(*pages: Page) -> None:
+    """A Playbook War between people to its end. Its clock turns, too, so the end may come at any moment."""
+    while not await ending(pages[0]).count():
+        before = await battles(pages[0])
+        for page in pages:
+            await page.evaluate("document.querySelector('.more-turns .button')?.click()")
+        await pages[0].wait_for_function(
+            """count => document.getElementById('ending')
+                || Number(document.getElementById('battles')?.textContent ?? -1) > count""",
+            arg=before,
+            polling=20,
+        )
 
 
 async def heard(page: Page) -> list[str]:

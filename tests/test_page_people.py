@@ -119,12 +119,7 @@ async def test_two_who_wait_are_brought_to_one_table_and_war_goes_on_while_one_i
         await expect(first.get_by_text("is away; the clock turns in their place.")).to_be_visible()
         await at.network(context, on=True)
         await at.turned(second, 3)
-        while not await at.ending(first).count():
-            before = await at.battles(first)
-            for page in (first, second):
-                if not await at.ending(page).count():
-                    await page.get_by_role("button", name="Play 10 battles").click()
-            await at.turned(first, before + 1)
+        await at.turn_out(first, second)
         finished = next(fact for fact in at.facts_of(server, game) if isinstance(fact, Finished))
         seats = {at_: seat for seat, at_ in enumerate(seated(at.facts_of(server, game)))}
         for page in (first, second):
