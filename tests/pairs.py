@@ -35,6 +35,7 @@ from rules.game import (
 )
 from rules.timing import Clock
 from rules.war import Turn
+from server.wire import Code
 from tests.positions import KEY, NOW, OTHER, PLAYER
 from tests.running import JSON, Client, Closed, Followed, Guest, Message, Server, connect
 
@@ -197,6 +198,7 @@ class Person:
         """The connection, made again where it is gone, with every game followed from what is held."""
         while self.client is None or self.client.closed is not None:
             if self.client is not None:
+                assert self.client.closed is None or self.client.closed[0] < Code.BAD_FRAME, self.client.closed
                 await self.client.leave()
                 self.client = None
             try:
