@@ -221,3 +221,12 @@ test("who leaves before any entropy stands leaves a void, and loses afterwards",
   const wrong = [...whole().slice(0, 4), end(10, ["Resigned", 0], ["Finished", null, "void"])];
   refused(filed(wrong), version(wrong, "Finished"), "result");
 });
+
+test("whoever has a seat kept can’t take the free one too, before or after the own one", () => {
+  for (const sits of [[0, 1], [1, 0]]) {
+    const appends = whole(bothFirst, { kept: [0], sits });
+    const at = appends.findIndex(({ facts: [[type, seat]] }) => type === "Seated" && seat === 1);
+    appends[at].facts[0][2] = players[0];
+    refused(filed(appends), 2 + at, "seats");
+  }
+});

@@ -114,7 +114,7 @@ function rivalPlate({ rival, short, people, position, over, me }) {
     <section class="rival" aria-label=${people ? "Across the table" : "Your rival"}>
       <img class="portrait" src=${rival.picture} alt="" width="72" height="72" />
       <div class="rival-words">
-        <h1 tabindex="-1"><span class="unseen">The Game of 50 States against </span>${rival.name}</h1>
+        <h1 tabindex="-1"><span class="unseen">The Game of 50 States${people ? ": " : " against "}</span>${rival.name}</h1>
         ${rival.line ? html`<p class="line">${rival.line}</p>` : nothing}
       </div>
       ${position && !over
