@@ -36,7 +36,7 @@ async def run(size: Size, folder: Path) -> Report:
             stored = await log.read(id_)
             fold(id_, stored)
             for at in range(0, len(stored), PAGE):
-                wire.events_frame(wire.MSGPACK, id_, tuple(stored[at : at + PAGE]), None)
+                wire.events_frame(wire.MSGPACK, id_, tuple(stored[at : at + PAGE]), None, None)
             return (time.thread_time() - began) / len(stored) * 1e6
 
         async def folded() -> float:

@@ -307,6 +307,15 @@ def owing(table: Table) -> tuple[int, ...]:
     )
 
 
+def waits(position: Position) -> tuple[str, int]:
+    return "turn", position.battle
+
+
+def overdue(table: Table) -> tuple[Fact, ...]:
+    """Between people a turn not made in time is made by the clock: there is nothing to choose."""
+    return tuple(Readied(seat, table.position.battle) for seat in owing(table))
+
+
 # ---------------------------------------------------------------- the folds
 
 
@@ -407,6 +416,8 @@ def _rules(variant: Variant) -> Rules:
         hand=hand,
         sizes=sizes,
         owing=owing,
+        waits=waits,
+        overdue=overdue,
         asked=asked,
         strategies={},
     )
