@@ -11,6 +11,8 @@ from websockets.asyncio.client import ClientConnection, connect
 from bench.processes import Product
 
 SUBPROTOCOL = "statecraft.v1.msgpack"
+PRESENCE = b"\xa8presence"
+"""In messages that nobody here waits for: who is there is told whenever it changes."""
 WAIT_SECONDS_MAX = 900
 
 
@@ -63,7 +65,8 @@ class Player:
             while True:
                 frame = await self._socket.recv()
                 assert isinstance(frame, bytes)
-                self.raw.append(frame)
+                if PRESENCE not in frame[:16]:
+                    self.raw.append(frame)
                 message = msgpack.unpackb(frame)
                 match message["type"]:
                     case "events":
@@ -173,6 +176,8 @@ class Watcher(asyncio.Protocol):
                     self.send(payload, 0x8A)
                 case 8:
                     raise ConnectionError(f"the server closed: {payload!r}")
+                case _ if PRESENCE in payload[:16]:
+                    pass
                 case _:
                     self._messages.append(payload)
                     self.size += size

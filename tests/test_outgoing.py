@@ -1,6 +1,8 @@
 """A connection's way out: what waits for room, who is waited for, and for how long."""
 
 import asyncio
+from pathlib import Path
+from random import Random
 from typing import Any
 
 import pytest
@@ -10,7 +12,7 @@ from websockets.frames import Frame, Opcode
 from server.bounds import JOINED, frame_head
 from server.socket import OUTGOING_BYTES_MAX, ROOM_BYTES, WRITE_BYTES, Outgoing
 from server.wire import Code
-from tests.running import wait_seconds_max
+from tests.running import BOTH, connected, serving, wait_seconds_max
 
 pytestmark = pytest.mark.anyio
 
@@ -145,3 +147,18 @@ async def test_who_is_gone_is_waited_for_no_longer() -> None:
         await asyncio.sleep(0)
         reader.go()
         assert not await waiting
+
+
+@pytest.mark.parametrize("subprotocol", BOTH)
+@pytest.mark.parametrize("joined", ["0", "1"])
+async def test_a_game_is_the_same_whether_writes_are_joined_or_not(
+    tmp_path: Path, joined: str, subprotocol: str
+) -> None:
+    with serving(tmp_path, {"STATECRAFT_JOINED_WRITES": joined}) as server:
+        async with connected(server, server.join(), subprotocol) as client, connected(server) as watcher:
+            followed = await client.follow(await client.open())
+            watched = await watcher.follow(followed.game)
+            await client.play_on(followed, Random(1))
+            await watcher.until(lambda: watched.over)
+            assert watched.events == followed.events
+            assert server.audit(followed.game).over
