@@ -21,6 +21,7 @@ from events.sqlite_ledger import SqliteLedger
 from server import http, people, public, records, socket
 from server.archive import archive
 from server.audience import Audience
+from server.barring import is_barred
 from server.clock import Sweep, now_ms
 from server.games import Games
 from server.keys import ledger_key, operator_keys
@@ -92,7 +93,7 @@ def application(settings: Settings) -> Starlette:
         sequencer = Sequencer(log, ledger)
         kept = archive(settings.archive)
         publisher = Publisher(ledger, log, kept, signer(ledger_key(settings.keys)), settings.keys)
-        games = Games(log, keys, now_ms, sequencer.closed)
+        games = Games(log, keys, now_ms, sequencer.closed, partial(is_barred, ledger))
         audience = Audience(games, log)
         app.state.parts = Parts(
             settings,

@@ -1,18 +1,16 @@
-"""The command line: `statecraft serve | audit | proof | export | replay | simulate | refill`."""
+"""The command line: `statecraft serve | audit | proof | export | replay | simulate | refill | import | bar`."""
 
 import asyncio
 import sqlite3
 import sys
 import time
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
-from typing import Annotated, NoReturn
+from typing import Annotated
 
 import typer
 from obstore.exceptions import BaseError
-from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.progress import Progress
 
 from events import sqlite, sqlite_ledger
 from events.database import Busy, Database, Newer
@@ -27,9 +25,10 @@ from projections.proof import check as check_proof
 from projections.proof import is_proof
 from projections.replay import replay as moments
 from projections.saved import NotSaved, Saved
+from projections.seen import Seen
 from projections.simulation import NoSimulation
-from projections.whole import Seen, Untrue
-from server import simulating
+from projections.whole import Untrue
+from server import operating, simulating
 from server.archive import archive, read_file, write_file
 from server.clock import now_ms
 from server.fetch import fetcher
@@ -37,9 +36,9 @@ from server.keys import BadKeys, ledger_key
 from server.prove import NoProof, make_proof
 from server.refill import Refilled, Unrefillable, last_signed
 from server.refill import refill as refilled
-from server.settings import BadSetting, Settings, settings
 from server.signer import signer
 from server.telling import told
+from server.terminal import BAR, Data, chosen, err, fail, out
 
 command = typer.Typer(
     help="Statecraft: two-seat card games, event-sourced and provable.",
@@ -47,30 +46,10 @@ command = typer.Typer(
     pretty_exceptions_enable=False,
     add_completion=False,
 )
-out = Console(highlight=False, soft_wrap=True)
-err = Console(stderr=True, highlight=False, soft_wrap=True)
-
 Game = Annotated[str, typer.Argument(metavar="GAME|FILE", help="A game's id (32 hex digits), or a saved game's file.")]
 Key = Annotated[str | None, typer.Option("--key", help="The ledger's public key that you know: NAME+ID+KEY.")]
-BAR = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
 SAVE_SECONDS = 5
 """Between two savings of what `audit --all` has seen."""
-Data = Annotated[Path | None, typer.Option("--data", help="Directory of the log. Default: STATECRAFT_DATA or ./data.")]
-
-
-def fail(why: str, code: int = 2) -> NoReturn:
-    err.print(why, style="bold red", markup=False)
-    raise typer.Exit(code)
-
-
-def _settings(data: Path | None) -> Settings:
-    try:
-        given = settings()
-    except BadSetting as error:
-        fail(str(error))
-    if data is None:
-        return given
-    return replace(given, data=data)
 
 
 # ---------------------------------------------------------------- serve
@@ -86,7 +65,7 @@ def serve(
     """Serve the games and the page."""
     from server.serving import run  # only here: whoever audits a file needn't wait for a web server's modules
 
-    given = _settings(data)
+    given = chosen(data)
     try:
         started = run(given, host or given.host, given.port if port is None else port, open_page)
     except (Busy, Newer, BadKeys, OSError) as error:
@@ -107,7 +86,7 @@ def _bytes_of(name: str, data: Path | None) -> bytes:
         return path.read_bytes()
     if len(name) != 32 or not all(digit in "0123456789abcdef" for digit in name):
         fail(f"{name} is neither a file nor a game's id (32 hex digits)")
-    where = _settings(data).log
+    where = chosen(data).log
     if not where.is_file():
         fail(f"there is no log at {where}")
 
@@ -255,7 +234,7 @@ def proof(
 ) -> None:
     """Write one file that shows a finished game and that it is in the signed ledger; `audit` checks it offline."""
     try:
-        written = asyncio.run(make_proof(_settings(data), game))
+        written = asyncio.run(make_proof(chosen(data), game))
     except (NoProof, FileNotFoundError, Newer, BadKeys) as error:
         fail(str(error))
     if output is None:
@@ -270,7 +249,7 @@ def proof(
 @command.command()
 def refill(data: Data = None) -> None:
     """Bring the store back to what was signed, from the archive, after a loss or an older backup. Stop the server."""
-    given = _settings(data)
+    given = chosen(data)
 
     async def run() -> Refilled:
         key = signer(ledger_key(given.keys)).key
@@ -375,6 +354,10 @@ def simulate(
         fail(str(error))
     except KeyboardInterrupt:
         raise typer.Exit(130) from None
+
+
+command.command("import")(operating.import_)
+command.command("bar")(operating.bar)
 
 
 def main() -> None:

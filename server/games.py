@@ -74,6 +74,8 @@ CLOSING_SECONDS_MAX = 2
 
 Entered = Callable[[bytes, float], Awaitable[bool]]
 """(game, seconds at most): whether its closing is in the ledger, waiting so long for it."""
+IsBarred = Callable[[bytes], Awaitable[bool]]
+"""Whether the operator keeps a player out of games that count."""
 Published = Callable[[bytes, Live | None, Head, tuple[Stored, ...]], None]
 """(game, its fold, head before, events). None, or another head than the last event's: read it from the log."""
 
@@ -82,11 +84,17 @@ class Games:
     """Folds by game id, and commands against them."""
 
     def __init__(
-        self, log: Log, keys: Mapping[int, bytes], clock: Callable[[], int], entered: Entered | None = None
+        self,
+        log: Log,
+        keys: Mapping[int, bytes],
+        clock: Callable[[], int],
+        entered: Entered | None = None,
+        is_barred: IsBarred | None = None,
     ) -> None:
-        """`entered`: None where there is no ledger."""
+        """`entered`, `is_barred`: None where there is no ledger."""
         self._log = log
         self._entered = entered
+        self._is_barred = is_barred
         self._keys = keys
         self._key = max(keys)
         self._clock = clock
@@ -296,6 +304,8 @@ class Games:
             if held.live is not None:
                 made = held.live.made(cause) or await self._found(held.game, cause)
                 return held.game, made or held.live.head
+            if rules.open_deal(whole) is None and await self.is_barred(player):
+                return Trouble.BARRED
             secret = fairness.secret(self._keys[self._key], held.game)
             empty = Live(held.game, rules, chain.origin(held.game), Table(held.game), Dealer(held.game, secret), 0, ())
             opened = await self._ask(empty, 0, command, cause, after=await self._after(held.game))
@@ -305,6 +315,10 @@ class Games:
             if opened is not Reason.ALREADY_OPEN:
                 return opened
         return Trouble.TRY_AGAIN
+
+    async def is_barred(self, player: bytes) -> bool:
+        """Whether the player may neither open nor join a game that counts. One that runs is played to its end."""
+        return self._is_barred is not None and await self._is_barred(player)
 
     async def _after(self, game_id: bytes) -> tuple[bytes, ...]:
         """The finished game whose place this one took: its result enters the ledger first, whatever is lost between.

@@ -4,6 +4,7 @@ import base64
 import binascii
 import secrets
 import sqlite3
+from collections.abc import Sequence
 from hashlib import sha256
 
 from events.database import Database
@@ -61,5 +62,15 @@ class People:
         def find(connection: sqlite3.Connection) -> bytes | None:
             row = connection.execute("SELECT player FROM players WHERE token_hash = ?", (_hash(token),)).fetchone()
             return row[0] if row else None
+
+        return await self._database.read(find)
+
+    async def known(self, players: Sequence[bytes]) -> set[bytes]:
+        """Those of these players who exist here; at most 1,000 at once."""
+
+        def find(connection: sqlite3.Connection) -> set[bytes]:
+            marks = ", ".join("?" * len(players))
+            found = connection.execute(f"SELECT player FROM players WHERE player IN ({marks})", tuple(players))
+            return {player for (player,) in found}
 
         return await self._database.read(find)

@@ -1,4 +1,4 @@
-"""The ledger as anybody reads it, from any origin: checkpoint, tiles, closed games, and one game's witness.
+"""The ledger as anybody reads it, from any origin: checkpoint, tiles, closed games, a game's witness, a player's bars.
 
 docs/protocol.md lists the addresses, docs/audit.md gives the formats (C2SP tlog-tiles and signed-note).
 """
@@ -11,7 +11,9 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from events import ledger, tiles
+from events.entries import PLAYER_BYTES
 from server.archive import game_path
+from server.barring import bars
 from server.http import ANY_ORIGIN, Problem, game_of, parts_of
 from server.signer import is_signed
 from server.witness import witness
@@ -93,6 +95,25 @@ async def game_witness(request: Request) -> Response:
     return JSONResponse(body, headers=ANY_ORIGIN)
 
 
+async def player_bars(request: Request) -> Response:
+    parts, text = parts_of(request), request.path_params["player"]
+    if len(text) != 2 * PLAYER_BYTES or not all(digit in "0123456789abcdef" for digit in text):
+        raise Problem(404, "unknown_player", "A player's id is 32 lower-case hex digits.")
+    found = await bars(parts.ledger, bytes.fromhex(text))
+    told = [
+        {
+            "index": each.index,
+            "at_ms": each.barred.at_ms,
+            "reason": each.barred.reason,
+            "lifted_index": each.lifted_index,
+            "lifted_at_ms": each.lifted.at_ms if each.lifted else None,
+        }
+        for each in found
+    ]
+    body = {"player": text, "barred": any(each.lifted is None for each in found), "bars": told}
+    return JSONResponse(body, headers=ANY_ORIGIN)
+
+
 def _wait_ms(request: Request) -> int:
     text = request.query_params.get("wait_ms", "0")
     if not text.isascii() or not text.isdigit() or len(text) > 4 or int(text) > WAIT_MS_MAX:
@@ -112,4 +133,5 @@ def routes() -> list[Route]:
         Route("/games/{game}.jsonl", closed_game),
         Route("/api/ledger", state),
         Route("/api/games/{game}/witness", game_witness),
+        Route("/api/players/{player}/bars", player_bars),
     ]

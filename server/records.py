@@ -118,7 +118,7 @@ def _fold(connection: sqlite3.Connection, which: int, position: int, fresh: Sequ
     if _checkpoint(connection, which) != position:
         return  # Somebody else read them.
     for item in fresh:
-        entry = entries.decode(item.body)
+        entry = entries.decode_of_game(item.body)
         for key in rivals.keys(entry):
             named = rivals.parts(key)
             found = connection.execute(

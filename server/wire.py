@@ -52,6 +52,7 @@ class Trouble(StrEnum):
     UNKNOWN_TOPIC = "unknown_topic"
     TOO_MANY_SUBSCRIPTIONS = "too_many_subscriptions"
     DAMAGED = "damaged"
+    BARRED = "barred"
     TRY_AGAIN = "try_again"
 
 

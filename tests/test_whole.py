@@ -15,7 +15,8 @@ from events.merkle import EMPTY, leaf_hash
 from events.notes import Checkpoint
 from events.tiles import Bundle, Tile
 from projections import saved
-from projections.whole import CLOSED_MS_MAX, Fetch, Seen, Untrue, check, published_key
+from projections.seen import Seen
+from projections.whole import CLOSED_MS_MAX, Fetch, Untrue, check, published_key
 from server.archive import CHECKPOINT, archive, game_path
 from server.fetch import fetcher
 from tests import leaves
