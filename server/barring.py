@@ -43,9 +43,14 @@ async def _entry(ledger_: Ledger, index: int) -> entries.LedgerEntry:
     return entries.decode(body)
 
 
-async def is_barred(ledger_: Ledger, player: bytes) -> bool:
+async def standing(ledger_: Ledger, player: bytes) -> Barred | None:
+    """The bar that stands."""
     found = await bars(ledger_, player)
-    return bool(found) and found[-1].lifted is None
+    return found[-1].barred if found and found[-1].lifted is None else None
+
+
+async def is_barred(ledger_: Ledger, player: bytes) -> bool:
+    return await standing(ledger_, player) is not None
 
 
 async def bar(ledger_: Ledger, player: bytes, reason: str, now_ms: int) -> int:
