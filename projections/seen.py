@@ -9,6 +9,8 @@ from events.entries import Opening
 from events.merkle import EMPTY, Frontier
 from events.notes import BadKey, VerifierKey
 from events.shapes import Undecodable
+from projections.leaderboard import LEADERBOARD
+from projections.projection import Values, stored
 
 FORMAT = "statecraft-seen/1"
 FAULTS_MAX = 1000
@@ -31,6 +33,8 @@ class Seen:
     """Records of imports, 16 bytes each."""
     bars: dict[bytes, tuple[int, int]] = field(default_factory=dict)
     """By player: the number of the last bar, and of the last that was lifted."""
+    rows: dict[bytes, Values] = field(default_factory=dict)
+    """Of the boards, folded from the leaves that were checked."""
     faults: list[str] = field(default_factory=list)
 
     def fault(self, what: str) -> None:
@@ -48,6 +52,7 @@ class Seen:
             "closed": _joined(self.closed),
             "imported": _joined(self.imported),
             "bars": [[player.hex(), *numbers] for player, numbers in self.bars.items()],
+            "rows": [[_text(key), _text(stored(row))] for key, row in self.rows.items()],
             "faults": self.faults,
         }
         return json.dumps(values, ensure_ascii=False).encode() + b"\n"
@@ -67,14 +72,19 @@ class Seen:
                 _parted(values["closed"]),
                 _parted(values["imported"]),
                 {bytes.fromhex(player): (int(bars), int(lifted)) for player, bars, lifted in values["bars"]},
+                {base64.b64decode(key): tuple(LEADERBOARD.row(base64.b64decode(row))) for key, row in values["rows"]},
                 list(values["faults"]),
             )
         except (KeyError, TypeError, AttributeError, BadKey, Undecodable) as error:
             raise ValueError(repr(error)) from error
 
 
+def _text(raw: bytes) -> str:
+    return base64.b64encode(raw).decode()
+
+
 def _joined(ids: set[bytes]) -> str:
-    return base64.b64encode(b"".join(sorted(ids))).decode()
+    return _text(b"".join(sorted(ids)))
 
 
 def _parted(text: str) -> set[bytes]:

@@ -4,6 +4,7 @@ The only input are public files, through `Fetch`. What was found so far is one v
 an earlier one ended.
 """
 
+from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import assert_never
 
@@ -15,9 +16,13 @@ from events.shapes import Undecodable
 from events.tiles import WIDTH, BadTile, Bundle, ProvenTiles, Tile
 from projections import saved
 from projections.audit import audit
+from projections.leaderboard import LEADERBOARD
+from projections.projection import Values
 from projections.proof import unlike
 from projections.saved import NotSaved
 from projections.seen import Seen
+from projections.standings import Snapshot
+from projections.standings import unlike as unlike_board
 
 CLOSED_MS_MAX = 8 * 24 * 3600 * 1000
 """An opening without a closing after this is the operator's failure (games end after seven days)."""
@@ -38,11 +43,16 @@ def published_key(fetch: Fetch) -> VerifierKey:
         raise Untrue(f"no key is published there: {error}") from error
 
 
-def check(fetch: Fetch, seen: Seen, now_ms: int) -> Iterator[tuple[int, int]]:
+def check(fetch: Fetch, seen: Seen, now_ms: int, boards: Sequence[Snapshot] = ()) -> Iterator[tuple[int, int]]:
     """Read on to the present checkpoint; `seen` is changed and true at each yield of (leaves checked, of how many).
 
-    What is wrong with a leaf or a game is noted in `seen.faults`. Raises Untrue."""
+    `boards`, fetched before, are recomputed where each says it stands. What is wrong with a leaf, a game or a board is
+    noted in `seen.faults`. Raises Untrue."""
     checkpoint, proven = _present(fetch, seen)
+    waiting = defaultdict(list)
+    for snapshot in boards:
+        waiting[snapshot.as_of].append(snapshot)
+    _check_boards(seen, waiting.pop(seen.frontier.size, ()), seen.frontier.size, proven)
     yield seen.frontier.size, checkpoint.size
     while seen.frontier.size < checkpoint.size:
         bodies = _next_bodies(fetch, seen.frontier.size, checkpoint.size, proven)
@@ -51,11 +61,37 @@ def check(fetch: Fetch, seen: Seen, now_ms: int) -> Iterator[tuple[int, int]]:
         for at, entry in enumerate(found, seen.frontier.size):
             if entry is not None:
                 _check_leaf(seen, at, entry, files)
+                _fold(seen.rows, at, entry)
+            _check_boards(seen, waiting.pop(at + 1, ()), at + 1, proven)
         seen.frontier, _ = seen.frontier.extend(map(merkle.leaf_hash, bodies))
         yield seen.frontier.size, checkpoint.size
+    for snapshot in (each for late in waiting.values() for each in late):
+        name = "/".join(snapshot.board)
+        seen.fault(f"board {name}: it is as of {snapshot.as_of} leaves, and that isn't what is signed")
     for game, (index, opening) in seen.open.items():
         if opening.at_ms + CLOSED_MS_MAX < now_ms:
             seen.fault(f"leaf {index}: game {game.hex()} was opened more than eight days ago and isn't closed")
+
+
+def _fold(rows: dict[bytes, Values], index: int, entry: LedgerEntry) -> None:
+    keys = LEADERBOARD.keys(index, entry)
+    if keys:
+        before = [rows.get(key, LEADERBOARD.start) for key in keys]
+        rows.update(zip(keys, LEADERBOARD.step(index, entry, before), strict=True))
+
+
+def _check_boards(seen: Seen, boards: Sequence[Snapshot], size: int, proven: ProvenTiles) -> None:
+    """Those that say they are as of `size` leaves, which is how many `seen.rows` were folded from."""
+    for snapshot in boards:
+        name = "/".join(snapshot.board)
+        try:
+            last = proven.hash_of(0, size - 1) if size else b""
+        except BadTile as error:
+            raise Untrue(str(error)) from error
+        if snapshot.leaf_hash != last:
+            seen.fault(f"board {name}: it names another leaf {size - 1} than the ledger has")
+        elif (why := unlike_board(seen.rows, snapshot)) is not None:
+            seen.fault(f"board {name}, as of {size} leaves: {why}")
 
 
 def _present(fetch: Fetch, seen: Seen) -> tuple[Checkpoint, ProvenTiles]:

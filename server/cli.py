@@ -19,19 +19,14 @@ from events.shapes import Undecodable
 from events.sqlite import SqliteLog
 from events.sqlite_ledger import SqliteLedger
 from projections import saved
-from projections import whole as whole_ledger
 from projections.audit import NOT_PROVED, NOT_PROVED_BY_LEDGER, Findings, audit_file
 from projections.proof import check as check_proof
 from projections.proof import is_proof
 from projections.replay import replay as moments
 from projections.saved import NotSaved, Saved
-from projections.seen import Seen
 from projections.simulation import NoSimulation
-from projections.whole import Untrue
-from server import operating, simulating
-from server.archive import archive, read_file, write_file
-from server.clock import now_ms
-from server.fetch import fetcher
+from server import auditing, operating, simulating
+from server.archive import archive
 from server.keys import BadKeys, ledger_key
 from server.prove import NoProof, make_proof
 from server.refill import Refilled, Unrefillable, last_signed
@@ -48,8 +43,6 @@ command = typer.Typer(
 )
 Game = Annotated[str, typer.Argument(metavar="GAME|FILE", help="A game's id (32 hex digits), or a saved game's file.")]
 Key = Annotated[str | None, typer.Option("--key", help="The ledger's public key that you know: NAME+ID+KEY.")]
-SAVE_SECONDS = 5
-"""Between two savings of what `audit --all` has seen."""
 
 
 # ---------------------------------------------------------------- serve
@@ -139,7 +132,7 @@ def audit(
     Exit code 0: everything checks out; 1: something doesn't; 2: there is no such game; 3: so far well, but the log
     doesn't end, so the game is still running or the file was cut."""
     if whole:
-        _audit_all(game, _key(key), state)
+        auditing.audit_all(game, _key(key), state)
         return
     found = _bytes_of(game, data)
     if is_proof(found):
@@ -171,59 +164,6 @@ def _audit_proof(data: bytes, key: VerifierKey | None) -> None:
         out.print("Compare this key with the one you know: --key does.")
     if not proven.passed:
         raise typer.Exit(1)
-
-
-def _audit_all(place: str, key: VerifierKey | None, state: Path | None) -> None:
-    fetch = fetcher(place)
-    try:
-        published = whole_ledger.published_key(fetch)
-        if key is not None and key != published:
-            fail(f"another key is published there: {published}", 1)
-        name = published.name.replace("/", "-")
-        path = state or Path(f"{name}.seen.json")
-        seen = _seen(path, published)
-        out.print(f"The ledger of {published}", markup=False)
-        last = time.monotonic()
-        with Progress(*BAR, console=err, transient=True) as bar:
-            task = bar.add_task("leaves", total=None)
-            for done, size in whole_ledger.check(fetch, seen, now_ms()):
-                bar.update(task, completed=done, total=size)
-                if time.monotonic() - last > SAVE_SECONDS:
-                    write_file(path, seen.save(), over=True)
-                    last = time.monotonic()
-        write_file(path, seen.save(), over=True)
-    except Untrue as untrue:
-        out.print(f"FAILED: {untrue}", style="bold red", markup=False)
-        raise typer.Exit(1) from None
-    except (OSError, BaseError) as error:
-        fail(str(error))
-    except KeyboardInterrupt:
-        fail("stopped; the same command goes on where this one ended", 130)
-    _print_seen(seen, path)
-
-
-def _seen(path: Path, published: VerifierKey) -> Seen:
-    data = read_file(path)
-    if data is None:
-        return Seen(published)
-    try:
-        seen = Seen.load(data)
-    except ValueError as error:
-        fail(f"{path}: {error}")
-    if seen.key != published:
-        fail(f"the ledger of {seen.key} was seen before, and now another key is published: {published}", 1)
-    return seen
-
-
-def _print_seen(seen: Seen, path: Path) -> None:
-    games = f"{len(seen.closed)} closed games, {len(seen.open)} open"
-    if seen.faults:
-        out.print(f"FAILED: {len(seen.faults)} faults in {seen.frontier.size} leaves, {games}", style="bold red")
-        for fault in seen.faults:
-            out.print(f"  - {fault}", markup=False)
-        raise typer.Exit(1)
-    out.print(f"PASSED: {seen.frontier.size} leaves, {games}", style="bold green")
-    out.print(f"Root {seen.frontier.root.hex()}; remembered in {path}", markup=False)
 
 
 @command.command()
