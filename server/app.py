@@ -20,12 +20,14 @@ from events.sqlite import SCHEMA, SqliteLog
 from events.sqlite_ledger import SqliteLedger
 from server import folds, generations, http, leaderboards, people, players, public, socket
 from server.archive import archive
+from server.archived import ArchivedLog
 from server.audience import Audience
 from server.barring import is_barred
 from server.boards import Boards
 from server.clock import Sweep, now_ms
 from server.games import Games
 from server.keys import ledger_key, operator_keys
+from server.letting_go import LettingGo
 from server.parts import Parts
 from server.people import People
 from server.projector import Projector
@@ -91,11 +93,13 @@ def application(settings: Settings) -> Starlette:
         settings.data.mkdir(parents=True, exist_ok=True)
         keys = operator_keys(settings.keys)
         database = await Database.open(settings.log, SCHEMAS)
-        log = SqliteLog(database)
+        hot = SqliteLog(database)
         ledger = SqliteLedger(database)
-        sequencer = Sequencer(log, ledger)
+        sequencer = Sequencer(hot, ledger)
         kept = archive(settings.archive)
-        publisher = Publisher(ledger, log, kept, signer(ledger_key(settings.keys)), settings.keys)
+        log = ArchivedLog(hot, kept)
+        publisher = Publisher(ledger, hot, kept, signer(ledger_key(settings.keys)), settings.keys)
+        letting_go = LettingGo(hot, ledger, publisher, kept, now_ms, settings.keep_seconds)
         games = Games(log, keys, now_ms, sequencer.closed, partial(is_barred, ledger))
         boards_database = await Database.open(settings.boards, BOARDS_SCHEMAS, shared=True)
         signed = SignedPrefix(ledger, size_of(publisher))
@@ -123,6 +127,7 @@ def application(settings: Settings) -> Starlette:
             asyncio.create_task(_for_ever(audience.heal)),
             asyncio.create_task(_for_ever(sequencer.run)),
             asyncio.create_task(_for_ever(publisher.run)),
+            asyncio.create_task(_for_ever(letting_go.run)),
             asyncio.create_task(_for_ever(partial(folds.run, publisher, projector, boards_database, signed))),
         )
         # What was built until here stays: the collector needn't look at it again and again.

@@ -14,6 +14,7 @@ from rich.progress import Progress
 
 from events import sqlite, sqlite_ledger
 from events.database import Busy, Database, Newer
+from events.log import Unknown
 from events.notes import BadKey, VerifierKey
 from events.shapes import Undecodable
 from events.sqlite import SqliteLog
@@ -27,6 +28,8 @@ from projections.saved import NotSaved, Saved
 from projections.simulation import NoSimulation
 from server import auditing, operating, simulating
 from server.archive import archive
+from server.archived import ArchivedLog
+from server.games import Damaged
 from server.keys import BadKeys, ledger_key
 from server.prove import NoProof, make_proof
 from server.refill import Refilled, Unrefillable, last_signed
@@ -79,7 +82,8 @@ def _bytes_of(name: str, data: Path | None) -> bytes:
         return path.read_bytes()
     if len(name) != 32 or not all(digit in "0123456789abcdef" for digit in name):
         fail(f"{name} is neither a file nor a game's id (32 hex digits)")
-    where = chosen(data).log
+    given = chosen(data)
+    where = given.log
     if not where.is_file():
         fail(f"there is no log at {where}")
 
@@ -87,12 +91,15 @@ def _bytes_of(name: str, data: Path | None) -> bytes:
         database = await Database.reader(where)
         try:
             game = bytes.fromhex(name)
-            events = await SqliteLog(database).read(game)
+            events = await ArchivedLog(SqliteLog(database), archive(given.archive)).read(game)
             return saved.save(game, events).encode() if events else b""
         finally:
             await database.close()
 
-    text = asyncio.run(read())
+    try:
+        text = asyncio.run(read())
+    except (Damaged, Unknown, Newer) as error:
+        fail(str(error))
     if not text:
         fail(f"the log at {where} has no game {name}")
     return text

@@ -198,6 +198,8 @@ class Games:
         except Damaged as error:
             log_line.error("damaged game", game=game_id.hex(), version=error.version, why=error.why)
             return Trouble.DAMAGED
+        except Unknown:
+            return Trouble.TRY_AGAIN  # It was let go, and the archive doesn't answer.
 
     async def rules_of(self, game_id: bytes) -> Rules | Trouble:
         """The rules a game is played by."""
@@ -205,6 +207,8 @@ class Games:
             live = await self.at(game_id)
         except Damaged:
             return Trouble.DAMAGED
+        except Unknown:
+            return Trouble.TRY_AGAIN
         return live.rules if live is not None else Trouble.UNKNOWN_GAME
 
     async def call_time(self, deadline: Deadline) -> None:

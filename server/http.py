@@ -11,6 +11,7 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.routing import Route
 
+from events.log import Unknown
 from projections import saved
 from projections.review import review
 from rules.fairness import GAME_BYTES
@@ -65,6 +66,11 @@ def damaged(request: Request, error: Exception) -> Response:
 def not_ready(request: Request, error: Exception) -> Response:
     what = f"The rows of {error} are being built anew; ask again in a minute."
     return JSONResponse({"error": "not_ready", "what": what}, 503, {**ANY_ORIGIN, "retry-after": "60"})
+
+
+def unanswered(request: Request, error: Exception) -> Response:
+    """The store or the archive doesn't answer."""
+    return JSONResponse({"error": "try_again", "what": f"{error}."}, 503, {"Retry-After": "1"})
 
 
 def misdirected(request: Request, error: Exception) -> Response:
@@ -231,6 +237,7 @@ PROBLEMS: Mapping[Any, Any] = {
     Problem: problem,
     WrongToken: wrong_token,
     Damaged: damaged,
+    Unknown: unanswered,
     NotReady: not_ready,
     HTTPException: misdirected,
 }

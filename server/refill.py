@@ -12,8 +12,8 @@ from pathlib import Path
 
 from events import chain, entries, ledger, tiles
 from events.entries import Barred, Closing, Imported, Lifted
-from events.ledger import Copy, Leaf, Ledger
-from events.log import Batch, Conflict, Log
+from events.ledger import Copy, Leaf, Ledger, Mark
+from events.log import PARTITIONS, Batch, Conflict, Log
 from events.merkle import EMPTY, leaf_hash
 from events.notes import BadCheckpoint, BadNote, VerifierKey
 from events.shapes import Undecodable
@@ -77,8 +77,21 @@ async def refill(
         progress(head.size)
     assert head.root == signed.checkpoint.root
     done.leaves = head.size
+    await ledger_.append(head, Copy((), *await _trimmed(log)))
     await add(ledger_, untold)
     return done
+
+
+async def _trimmed(log: Log) -> tuple[tuple[Mark, ...], tuple[Mark, ...]]:
+    """The marks of partitions whose first entries were trimmed, before and after: what was trimmed is signed, and so is
+    the first entry that was kept."""
+    before, after = [], []
+    for partition in range(PARTITIONS):
+        for first in await log.outbox(partition, 0, 1):
+            if first.position > 1:
+                before.append(ledger.origin(partition))
+                after.append(Mark(partition, first.position, first.hash))
+    return tuple(before), tuple(after)
 
 
 async def _untold(ledger_: Ledger) -> list[Leaf]:

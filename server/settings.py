@@ -23,6 +23,8 @@ class Settings:
     """How long a peer that doesn't read may keep a closing connection."""
     sweep_seconds: float
     """Between two looks at deadlines."""
+    keep_seconds: float
+    """How long a closed game stays in the store, at least, before only the archive has it."""
     archive_place: str | None = None
     """A directory, or an object store's URL; None: `archive` in the data directory."""
 
@@ -54,6 +56,7 @@ def settings(environment: Mapping[str, str] | None = None) -> Settings:
         connections_max=_number(given, "STATECRAFT_CONNECTIONS_MAX", 20_000, 1, 10**6),
         close_seconds=_number(given, "STATECRAFT_CLOSE_SECONDS", 10, 0, 600),
         sweep_seconds=_number(given, "STATECRAFT_SWEEP_SECONDS", 5, 1, 3600),
+        keep_seconds=_number(given, "STATECRAFT_KEEP_SECONDS", 3600, 0, 10**9),
         archive_place=given.get("STATECRAFT_ARCHIVE") or None,
     )
 

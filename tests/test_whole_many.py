@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from events import entries, tiles
+from events import chain, entries, tiles
 from events.entries import LedgerEntry
 from events.log import Batch
 from events.merkle import leaf_hash
@@ -34,8 +34,8 @@ async def published(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[P
     async with publishing(tmp_path_factory.mktemp("many") / "data") as published:
         for number in range(GAMES):
             game = Played(("relaxed", "strategic")[number % 2], number).begin().finish(at_random(number))
-            told = tuple(map(entries.encode, (opening_of(game), closing_of(game))))
-            await published.log.append(game.game, game.origin, Batch(tuple(game.events), told))
+            told = (entries.encode(opening_of(game)), entries.encode(closing_of(game)))
+            await published.log.append(game.game, chain.origin(game.game), Batch(tuple(game.events), told))
         await published.sign()
         yield published
 
