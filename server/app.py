@@ -18,7 +18,7 @@ from events import sqlite_ledger
 from events.database import Database
 from events.sqlite import SCHEMA, SqliteLog
 from events.sqlite_ledger import SqliteLedger
-from server import folds, generations, http, leaderboards, people, players, public, socket
+from server import folds, generations, http, leaderboards, names, people, personal, players, public, socket
 from server.archive import archive
 from server.archived import ArchivedLog
 from server.audience import Audience
@@ -26,8 +26,10 @@ from server.barring import is_barred
 from server.boards import Boards
 from server.clock import Sweep, now_ms
 from server.games import Games
+from server.joins import Joins
 from server.keys import ledger_key, operator_keys
 from server.letting_go import LettingGo
+from server.names import Names
 from server.parts import Parts
 from server.people import People
 from server.projector import Projector
@@ -38,7 +40,8 @@ from server.signer import Publisher, signer
 
 log_line = structlog.get_logger()
 
-SCHEMAS = (SCHEMA, sqlite_ledger.SCHEMA, people.SCHEMA)
+SCHEMAS = (SCHEMA, sqlite_ledger.SCHEMA)
+PEOPLE_SCHEMAS = (people.SCHEMA, names.SCHEMA)
 BOARDS_SCHEMAS = (generations.SCHEMA,)
 WEB = ROOT / "server" / "web"
 SECURITY = {
@@ -93,6 +96,8 @@ def application(settings: Settings) -> Starlette:
         settings.data.mkdir(parents=True, exist_ok=True)
         keys = operator_keys(settings.keys)
         database = await Database.open(settings.log, SCHEMAS)
+        people_database = await Database.open(settings.people, PEOPLE_SCHEMAS, shared=True)
+        await people.move_from(database, people_database)
         hot = SqliteLog(database)
         ledger = SqliteLedger(database)
         sequencer = Sequencer(hot, ledger)
@@ -114,13 +119,16 @@ def application(settings: Settings) -> Starlette:
             log,
             games,
             audience,
-            People(database),
+            People(people_database),
             ledger,
             sequencer,
             publisher,
             kept,
             projector,
             boards,
+            people_database,
+            Names(people_database),
+            Joins(settings.joins_max),
         )
         loops = (
             asyncio.create_task(_for_ever(partial(Sweep(games, log).for_ever, settings.sweep_seconds))),
@@ -140,6 +148,7 @@ def application(settings: Settings) -> Starlette:
                 loop.cancel()
             await asyncio.gather(*loops, return_exceptions=True)
             await boards_database.close()
+            await people_database.close()
             await database.close()
 
     return Starlette(
@@ -149,6 +158,7 @@ def application(settings: Settings) -> Starlette:
             *public.routes(),
             *leaderboards.routes(),
             *players.routes(),
+            *personal.routes(),
             Mount("/", StaticFiles(directory=WEB, html=True)),
         ],
         middleware=[Middleware(Headers)],

@@ -1,4 +1,4 @@
-"""The command line: `statecraft serve | audit | proof | export | replay | simulate | refill | import | bar`."""
+"""The command line: `statecraft serve | audit | proof | export | replay | simulate | refill | …`."""
 
 import asyncio
 import sqlite3
@@ -305,6 +305,8 @@ def simulate(
 
 command.command("import")(operating.import_)
 command.command("bar")(operating.bar)
+command.command("hide-name")(operating.hide_name)
+command.command("erase")(operating.erase)
 
 
 def main() -> None:

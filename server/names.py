@@ -59,7 +59,7 @@ class Names:
         looks = skeleton(name)
 
         def put(connection: sqlite3.Connection) -> None:
-            query = "SELECT name, changed_ms FROM names WHERE player = ?"
+            query = "SELECT name, changed_ms, skeleton, hidden FROM names WHERE player = ?"
             before = connection.execute(query, (player,)).fetchone()
             if before is not None and before[0] == name:
                 return
@@ -70,9 +70,10 @@ class Names:
             query = "SELECT 1 FROM names WHERE skeleton = ? AND player <> ?"
             if connection.execute(query, (looks, player)).fetchone() is not None:
                 raise Taken
-            connection.execute("PRAGMA secure_delete = ON")
-            values = (player, name, looks, now_ms)
-            connection.execute("INSERT OR REPLACE INTO names VALUES (?, ?, ?, ?, 0)", values)
+            # Written otherwise it is still the name that was hidden.
+            hidden = before[3] if before is not None and before[2] == looks else 0
+            values = (player, name, looks, now_ms, hidden)
+            connection.execute("INSERT OR REPLACE INTO names VALUES (?, ?, ?, ?, ?)", values)
 
         await self._database.write(put)
         return name

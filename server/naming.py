@@ -1,4 +1,4 @@
-"""Which names a player may choose, and when two of them look alike. The one place that knows; nothing is stored here."""
+"""Which names a player may choose, and when two of them look alike. The one place that knows; it stores nothing."""
 
 import unicodedata
 from collections.abc import Mapping
@@ -15,6 +15,9 @@ ERASED = "erased player"
 """Shown for somebody who had everything erased."""
 RESERVED = (ERASED, "guest", "player", "house", "computer", "statecraft", "admin", "moderator", "operator", "staff")
 
+_UNSEEN = (0x034F, *range(0x115F, 0x1161), *range(0x17B4, 0x17B6), *range(0x180B, 0x1810), 0x3164, 0xFFA0)
+_SELECTORS = (range(0xFE00, 0xFE10), range(0xE0100, 0xE01F0))
+"""Letters and marks that show nothing (Unicode's Default_Ignorable_Code_Point)."""
 _BETWEEN = " -'._"
 """May stand between letters and digits."""
 _LIKE = str.maketrans({"i": "l", "1": "l", "|": "l", "0": "o"})
@@ -27,7 +30,8 @@ class BadName(Exception):
 def normal(text: str) -> str:
     """The name as it is kept: Unicode's NFKC, single spaces, none at the ends. Raises BadName."""
     for character in text:
-        if unicodedata.category(character)[0] == "C" or character in "\u2028\u2029":
+        unseen = ord(character) in _UNSEEN or any(ord(character) in each for each in _SELECTORS)
+        if unseen or unicodedata.category(character)[0] == "C" or character in "\u2028\u2029":
             raise BadName("A name has no invisible characters.")
     name = " ".join(unicodedata.normalize("NFKC", text).split())
     letters = marks = 0
@@ -41,7 +45,7 @@ def normal(text: str) -> str:
             continue
         if kind[0] != "L" and kind != "Nd" and character not in _BETWEEN:
             raise BadName(f"A name has letters, digits, spaces and - ' . _ between them, and no {character}.")
-        if character in _BETWEEN and (not last or last in _BETWEEN):
+        if character in _BETWEEN and (not last or last in _BETWEEN) and (last, character) != (".", " "):
             raise BadName("Each of space - ' . _ stands between letters or digits.")
         letters, marks, last = letters + 1, 0, character
     if not LETTERS_MIN <= letters <= LETTERS_MAX:
@@ -76,7 +80,7 @@ def _reserved() -> frozenset[str]:
 def _prototypes() -> Mapping[str, str]:
     """Each character that looks like another, to the one text that stands for all of its kind."""
     # Only here: its tables are read when it is imported.
-    from confusable_homoglyphs.confusables import confusables_data
+    from confusable_homoglyphs.confusables import confusables_data  # type: ignore[import-untyped]
 
     parents: dict[str, str] = {}
 
@@ -91,9 +95,10 @@ def _prototypes() -> Mapping[str, str]:
             one, two = first(text.strip("\u200e")), first(other["c"].strip("\u200e"))
             if one != two:
                 parents[max(one, two)] = min(one, two)
-    longer = {first(text): text for text in sorted(parents, key=lambda text: (-len(text), text)) if len(text) > 1}
+    texts = list(parents)
+    longer = {first(text): text for text in sorted(texts, key=lambda text: (-len(text), text)) if len(text) > 1}
     return {
         text: "".join(first(part) for part in longer[first(text)]) if first(text) in longer else first(text)
-        for text in parents
+        for text in texts
         if len(text) == 1
     }

@@ -1,19 +1,26 @@
 """What the endpoints work with, as server/app.py joins it."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
+from events.database import Database
 from events.ledger import Ledger
 from events.log import Log
 from server.archive import Archive
 from server.audience import Audience
 from server.boards import Boards
 from server.games import Games
+from server.joins import Joins
 from server.people import People
 from server.projector import Projector
 from server.sequencer import Sequencer
+from server.sessions import Sessions
 from server.settings import Settings
 from server.signer import Publisher
+
+if TYPE_CHECKING:
+    from server.names import Names
 
 
 @dataclass(slots=True)
@@ -32,4 +39,8 @@ class Parts:
     archive: Archive
     projector: Projector
     boards: Boards
+    people_database: Database
+    names: "Names"
+    joins: Joins
+    sessions: Sessions = field(default_factory=Sessions)
     connections: int = 0
