@@ -18,17 +18,32 @@ from events import sqlite_ledger
 from events.database import Database
 from events.sqlite import SCHEMA, SqliteLog
 from events.sqlite_ledger import SqliteLedger
-from server import folds, generations, http, leaderboards, names, people, personal, players, public, socket
+from server import (
+    folds,
+    generations,
+    http,
+    leaderboards,
+    meetings,
+    names,
+    people,
+    personal,
+    players,
+    public,
+    ratings,
+    socket,
+)
 from server.archive import archive
 from server.archived import ArchivedLog
 from server.audience import Audience
 from server.barring import is_barred
 from server.boards import Boards
-from server.clock import Sweep, now_ms
+from server.clock import Beats, Sweep, now_ms
 from server.games import Games
+from server.hall import hall
 from server.joins import Joins
 from server.keys import ledger_key, operator_keys
 from server.letting_go import LettingGo
+from server.meetings import SqliteMeetings
 from server.names import Names
 from server.parts import Parts
 from server.people import People
@@ -40,7 +55,7 @@ from server.signer import Publisher, signer
 
 log_line = structlog.get_logger()
 
-SCHEMAS = (SCHEMA, sqlite_ledger.SCHEMA)
+SCHEMAS = (SCHEMA, sqlite_ledger.SCHEMA, meetings.SCHEMA)
 PEOPLE_SCHEMAS = (people.SCHEMA, names.SCHEMA)
 BOARDS_SCHEMAS = (generations.SCHEMA,)
 WEB = ROOT / "server" / "web"
@@ -113,6 +128,9 @@ def application(settings: Settings) -> Starlette:
         publisher.listen(projector.wake)
         await projector.begin()
         audience = Audience(games, log)
+        sweep = Sweep(games, log, now_ms)
+        rating = partial(ratings.rating, projector)
+        meeting = hall(games, audience, SqliteMeetings(database), rating, now_ms, keys[max(keys)])
         app.state.parts = Parts(
             settings,
             now_ms,
@@ -126,12 +144,17 @@ def application(settings: Settings) -> Starlette:
             kept,
             projector,
             boards,
+            meeting,
             people_database,
             Names(people_database),
             Joins(settings.joins_max),
         )
+        # Before the first look at deadlines, so that the time until now is given back.
+        await Beats(log).once()
         loops = (
-            asyncio.create_task(_for_ever(partial(Sweep(games, log).for_ever, settings.sweep_seconds))),
+            asyncio.create_task(_for_ever(Beats(log).for_ever)),
+            asyncio.create_task(_for_ever(partial(sweep.for_ever, settings.sweep_seconds))),
+            *(asyncio.create_task(_for_ever(loop)) for loop in meeting.loops),
             asyncio.create_task(_for_ever(audience.heal)),
             asyncio.create_task(_for_ever(sequencer.run)),
             asyncio.create_task(_for_ever(publisher.run)),
@@ -147,6 +170,7 @@ def application(settings: Settings) -> Starlette:
             for loop in loops:
                 loop.cancel()
             await asyncio.gather(*loops, return_exceptions=True)
+            await meeting.queue.end()
             await boards_database.close()
             await people_database.close()
             await database.close()

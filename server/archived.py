@@ -79,6 +79,15 @@ class ArchivedLog:
     async def deadlines(self, limit: int = 100) -> Sequence[Deadline]:
         return await self._log.deadlines(limit)
 
+    async def next_deadline(self) -> int | None:
+        return await self._log.next_deadline()
+
+    async def beat(self) -> None:
+        await self._log.beat()
+
+    async def silence(self, from_ms: int, to_ms: int) -> int:
+        return await self._log.silence(from_ms, to_ms)
+
     async def claim(self, player: bytes, ladder: str, game: bytes, instead_of: bytes | None = None) -> bytes:
         return await self._log.claim(player, ladder, game, instead_of)
 

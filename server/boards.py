@@ -3,7 +3,7 @@
 import asyncio
 import sqlite3
 from collections import OrderedDict
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import chain, pairwise
@@ -50,7 +50,12 @@ class Standings:
     """One board at hand. Each answer is of one position; the next may be of a later one."""
 
     def __init__(
-        self, board: Board, ranking: Ranking, barred: set[bytes], generation: int, checkpoint: Checkpoint
+        self,
+        board: Board,
+        ranking: Ranking,
+        generation: int,
+        checkpoint: Checkpoint,
+        barred: Iterable[bytes] = (),
     ) -> None:
         self.board = board
         self._ranking = ranking
@@ -252,7 +257,7 @@ class Boards:
             live = await self._live()
             if not _joined(first, loading.batches, live):
                 return None
-            standings = Standings(board, ranking, barred, live.id, live.checkpoint)
+            standings = Standings(board, ranking, live.id, live.checkpoint, barred)
             for batch in loading.batches:
                 standings.put(batch)
             return standings

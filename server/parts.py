@@ -11,6 +11,7 @@ from server.archive import Archive
 from server.audience import Audience
 from server.boards import Boards
 from server.games import Games
+from server.hall import Hall
 from server.joins import Joins
 from server.people import People
 from server.projector import Projector
@@ -39,6 +40,7 @@ class Parts:
     archive: Archive
     projector: Projector
     boards: Boards
+    hall: Hall
     people_database: Database
     names: "Names"
     joins: Joins

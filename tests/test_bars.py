@@ -155,6 +155,8 @@ async def test_who_is_barred_ends_the_game_that_runs_and_begins_none_that_counts
             for mode, rules in (("relaxed", "fifty-states/1"), ("strategic", "fifty-states/1"), ("house", "classic/1")):
                 answer = await client.ask("open", rules=rules, mode=mode, settings={})
                 assert (answer["type"], answer["reason"]) == ("refused", "barred")
+            waiting = await client.ask("queue", rules="fifty-states/1")
+            assert (waiting["type"], waiting["reason"]) == ("refused", "barred")
             open_deal = await client.ask("open", rules="classic/1", mode="house", settings={"seed": 12})
             assert open_deal["type"] == "done"
             done = await asyncio.to_thread(run, "bar", guest.player, "--lift", "--data", server.data)
