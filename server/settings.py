@@ -27,6 +27,8 @@ class Settings:
     """New players that one address may make at once; then one a second."""
     keep_seconds: float
     """How long a closed game stays in the store, at least, before only the archive has it."""
+    joined_writes: bool
+    """Whether what waits for a connection is written at once; else frame by frame, as uvicorn does it."""
     archive_place: str | None = None
     """A directory, or an object store's URL; None: `archive` in the data directory."""
 
@@ -65,6 +67,7 @@ def settings(environment: Mapping[str, str] | None = None) -> Settings:
         sweep_seconds=_number(given, "STATECRAFT_SWEEP_SECONDS", 5, 1, 3600),
         joins_max=_number(given, "STATECRAFT_JOINS_MAX", 200, 1, 10**6),
         keep_seconds=_number(given, "STATECRAFT_KEEP_SECONDS", 3600, 0, 10**9),
+        joined_writes=_number(given, "STATECRAFT_JOINED_WRITES", 1, 0, 1) == 1,
         archive_place=given.get("STATECRAFT_ARCHIVE") or None,
     )
 
