@@ -27,6 +27,7 @@ from server.keys import ledger_key, operator_keys
 from server.parts import Parts
 from server.people import People
 from server.records import Records
+from server.replaying import Recordings
 from server.sequencer import Sequencer
 from server.settings import ROOT, Settings
 from server.signer import Publisher, signer
@@ -100,6 +101,7 @@ def application(settings: Settings) -> Starlette:
             log,
             games,
             audience,
+            Recordings(log),
             People(database),
             Records(database, log),
             ledger,

@@ -10,6 +10,7 @@ from rules.game import Reason, Rules
 from server import wire
 from server.audience import Audience, Watcher
 from server.games import Games
+from server.replaying import Recordings, Replays
 from server.wire import BadFrame, Codec, Do, FromClient, Meet, OpenGame, Ping, Subscribe, Trouble, Unsubscribe
 
 RATE = 30.0
@@ -25,7 +26,13 @@ class Connection:
     """What one peer may do and see. The seat comes from `player`, never from a frame."""
 
     def __init__(
-        self, games: Games, audience: Audience, codec: Codec, player: bytes | None, send: Callable[[bytes], None]
+        self,
+        games: Games,
+        audience: Audience,
+        recordings: Recordings,
+        codec: Codec,
+        player: bytes | None,
+        send: Callable[[bytes], None],
     ):
         self._games = games
         self._audience = audience
@@ -33,6 +40,7 @@ class Connection:
         self._player = player
         self._send = send
         self._watcher = Watcher(codec, player, send)
+        self._replays = Replays(recordings, codec, send)
         self._tokens = BURST
         self._refilled = 0.0
 
@@ -50,16 +58,19 @@ class Connection:
 
     def leave(self) -> None:
         self._audience.leave(self._watcher)
+        self._replays.leave()
 
     async def _act(self, message: FromClient) -> None:
         match message:
             case Do():
                 await self._do(message)
-            case Subscribe(topic, after):
-                await self._subscribe(topic, after)
+            case Subscribe():
+                await self._subscribe(message)
             case Unsubscribe(topic):
                 if (game := _game(topic)) is not None:
                     self._audience.unsubscribe(self._watcher, game)
+                if (game := _game(topic, "replay")) is not None:
+                    self._replays.unsubscribe(game)
             case Meet():
                 await self._in_ladder(
                     message.id, message.rules, message.mode, lambda *place: self._meet(message, *place)
@@ -115,12 +126,18 @@ class Connection:
         else:
             self._refuse(message.id, opened)
 
-    async def _subscribe(self, topic: str, after: tuple[int, bytes] | None) -> None:
-        game = _game(topic)
-        if game is None:
-            self._tell(wire.NotSubscribed(topic, Trouble.UNKNOWN_TOPIC))
-        else:
+    async def _subscribe(self, wanted: Subscribe) -> None:
+        topic, after = wanted.topic, wanted.after
+        if (replayed := _game(topic, "replay")) is not None:
+            if wanted.speed is not None and wanted.beat_ms is not None:
+                raise BadFrame("a replay has a speed or a beat_ms, not both")
+            await self._replays.subscribe(replayed, wanted)
+        elif wanted.asks_for_replay:
+            raise BadFrame(f"at, limit, speed, beat_ms and as are for replay/…, not for {topic}")
+        elif (game := _game(topic)) is not None:
             await self._audience.subscribe(self._watcher, game, Head(*after) if after else None)
+        else:
+            self._tell(wire.NotSubscribed(topic, Trouble.UNKNOWN_TOPIC))
 
     def _refuse(self, id_: str, reason: Reason | Trouble) -> None:
         self._tell(wire.NotDone(id_, reason))
@@ -129,9 +146,10 @@ class Connection:
         self._send(self.codec.encode(message))
 
 
-def _game(topic: str) -> bytes | None:
+def _game(topic: str, of: str = "game") -> bytes | None:
+    """The game that a topic of this kind names."""
     kind, _, id_ = topic.partition("/")
-    if kind != "game" or len(id_) != 32 or not all(digit in "0123456789abcdef" for digit in id_):
+    if kind != of or len(id_) != 32 or not all(digit in "0123456789abcdef" for digit in id_):
         return None
     return bytes.fromhex(id_)
 

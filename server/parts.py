@@ -10,6 +10,7 @@ from server.audience import Audience
 from server.games import Games
 from server.people import People
 from server.records import Records
+from server.replaying import Recordings
 from server.sequencer import Sequencer
 from server.settings import Settings
 from server.signer import Publisher
@@ -24,6 +25,7 @@ class Parts:
     log: Log
     games: Games
     audience: Audience
+    recordings: Recordings
     people: People
     records: Records
     ledger: Ledger

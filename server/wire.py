@@ -9,7 +9,7 @@ from dataclasses import fields
 from enum import IntEnum, StrEnum
 from functools import reduce
 from operator import or_
-from typing import Annotated, Any, Final, get_type_hints
+from typing import Annotated, Any, Final, Literal, get_type_hints
 
 import msgspec
 from msgspec import Meta, Struct
@@ -30,6 +30,8 @@ Mode = Annotated[str, Meta(max_length=32)]
 Version = Annotated[int, Meta(ge=0, le=2**31)]
 Hash = Annotated[bytes, Meta(min_length=32, max_length=32)]
 Topic = Annotated[str, Meta(max_length=128)]
+Speed = Annotated[float, Meta(ge=0.5, le=8)]
+BeatMs = Annotated[int, Meta(ge=50, le=60_000)]
 
 
 class Code(IntEnum):
@@ -52,6 +54,7 @@ class Trouble(StrEnum):
     UNKNOWN_TOPIC = "unknown_topic"
     TOO_MANY_SUBSCRIPTIONS = "too_many_subscriptions"
     DAMAGED = "damaged"
+    NOT_OVER = "not_over"
     TRY_AGAIN = "try_again"
 
 
@@ -88,9 +91,25 @@ class Do(Message, tag="do", frozen=True):
 
 
 class Subscribe(Message, tag="subscribe", frozen=True):
+    """The fields below `after` belong to the topics `replay/…` alone."""
+
     topic: Topic
     after: tuple[Version, Hash] | None = None
     """Version and hash of the last event the client holds; None: from the beginning."""
+    at: Version | None = None
+    """What stood after that many events is shown first, and what follows continues there."""
+    limit: Version | None = None
+    """Events that follow, at most; None: to the end."""
+    speed: Speed | None = None
+    """At the recorded times, so many times faster."""
+    beat_ms: BeatMs | None = None
+    """Instead, one event each so many milliseconds. Neither: all at once."""
+    as_: Literal["0", "1", "public", "open"] | None = msgspec.field(default=None, name="as")
+    """Whose hands come with each table, of a finished game: a seat's, nobody's, both."""
+
+    @property
+    def asks_for_replay(self) -> bool:
+        return any(given is not None for given in (self.at, self.limit, self.speed, self.beat_ms, self.as_))
 
 
 class Unsubscribe(Message, tag="unsubscribe", frozen=True):
@@ -153,7 +172,9 @@ class NotSubscribed(Message, tag="not_subscribed", frozen=True):
 
 
 class Events(Message, tag="events", frozen=True):
-    """Events as stored, the last of which is `version`; chain them yourself. `hash8`: first 8 bytes of its hash."""
+    """Events as stored, the last of which is `version`; chain them yourself. `hash8`: first 8 bytes of its hash.
+
+    Without events it shows what stood at `version`: the first frame of a replay that was asked to begin there."""
 
     topic: str
     version: int
@@ -164,8 +185,17 @@ class Events(Message, tag="events", frozen=True):
     """The public view after the last of them; None where more of the backlog follows at once."""
 
 
+class Replayed(Message, tag="replayed", frozen=True):
+    """That was all a replay was asked for. `version`, `hash`: of the last event told; `head`: the log's version."""
+
+    topic: str
+    version: int
+    hash: bytes
+    head: int
+
+
 class Hand(Message, tag="hand", frozen=True):
-    """To its own seat only: the cards playable now, at this version."""
+    """The cards playable now, at this version: to its own seat only, or of a game that is over."""
 
     topic: str
     version: int
@@ -177,7 +207,7 @@ class Pong(Message, tag="pong", frozen=True):
     n: int
 
 
-ToClient = Hello | Met | Done | NotDone | Subscribed | NotSubscribed | Events | Hand | Pong
+ToClient = Hello | Met | Done | NotDone | Subscribed | NotSubscribed | Events | Replayed | Hand | Pong
 
 
 # ---------------------------------------------------------------- bytes
@@ -279,9 +309,13 @@ def topic(game: bytes) -> str:
 
 def events_frame(codec_: Codec, game: bytes, events: tuple[Stored, ...], table: Table | None) -> bytes:
     """One `events` message, encoded once for everybody who speaks this subprotocol."""
-    last = events[-1]
+    return moment_frame(codec_, topic(game), events[-1].head, events, table)
+
+
+def moment_frame(codec_: Codec, topic_: str, head: Head, events: tuple[Stored, ...], table: Table | None) -> bytes:
+    """One `events` message that leads to `head`, of any topic, perhaps without events."""
     listed: list[Any] = [_told(event) for event in events] if codec_.text else [event.body for event in events]
-    return codec_.encode(Events(topic(game), last.version, last.hash[:8], listed, table))
+    return codec_.encode(Events(topic_, head.version, head.hash[:8], listed, table))
 
 
 def _told(event: Stored) -> dict[str, Any]:
