@@ -2,6 +2,7 @@
 
 import contextlib
 import os
+import re
 import select
 import sys
 import termios
@@ -130,24 +131,39 @@ def pressed() -> Iterator[Keys]:
     if not (sys.stdin.isatty() and sys.stdout.isatty()):
         yield no_keys
         return
-    source = sys.stdin.fileno()
-    before = termios.tcgetattr(source)
-    tty.setcbreak(source)
+    keyboard = Keyboard(sys.stdin.fileno())
+    before = termios.tcgetattr(keyboard.source)
+    tty.setcbreak(keyboard.source)
     try:
-        yield lambda seconds: _pressed(source, seconds)
+        yield keyboard.wait
     finally:
-        termios.tcsetattr(source, termios.TCSADRAIN, before)
+        termios.tcsetattr(keyboard.source, termios.TCSADRAIN, before)
 
 
-def _pressed(source: int, seconds: float | None) -> Key | None:
-    end = None if seconds is None else time.monotonic() + seconds
-    while True:
-        left = None if end is None else max(0.0, end - time.monotonic())
-        if not select.select([source], [], [], left)[0]:
-            return None
-        # An arrow comes as several bytes at once; a key without a meaning is waited through.
-        text = os.read(source, 16).decode(errors="ignore")
-        if not text:
-            return Key.QUIT  # The terminal is gone.
-        with contextlib.suppress(ValueError):
-            return Key("+" if text == "=" else text)
+class Keyboard:
+    """Keys out of what a terminal sends: several may come at once, and an arrow is several characters."""
+
+    def __init__(self, source: int) -> None:
+        self.source = source
+        self._waiting: list[str] = []
+
+    def wait(self, seconds: float | None) -> Key | None:
+        """The next key with a meaning; None if none comes in that time."""
+        end = None if seconds is None else time.monotonic() + seconds
+        while True:
+            while self._waiting:
+                with contextlib.suppress(ValueError):
+                    return Key(self._waiting.pop(0))
+            left = None if end is None else max(0.0, end - time.monotonic())
+            if not select.select([self.source], [], [], left)[0]:
+                return None
+            if not (text := os.read(self.source, 256).decode(errors="ignore")):
+                return Key.QUIT  # The terminal is gone.
+            for also, key in _ALSO:
+                text = text.replace(also, key)
+            self._waiting += _KEY.findall(text)
+
+
+_KEY = re.compile(r"\x1b\[[0-9;]*[A-Za-z~]|.", re.DOTALL)
+_ALSO = (("\x1bO", "\x1b["), ("\x1b[1~", "\x1b[H"), ("\x1b[4~", "\x1b[F"), ("=", "+"))
+"""What some terminals send instead."""

@@ -176,7 +176,7 @@ def test_keys_move_a_replay_in_a_terminal_and_leave_the_terminal_as_it_was(playe
         os.write(ours, keys)
         if number is not None:
             until(number)
-    os.write(ours, b"q")
+    os.write(ours, b" q")
     assert process.wait(wait_seconds_max) == 0
     assert termios.tcgetattr(theirs) == before
     os.close(ours)
