@@ -49,7 +49,9 @@ class Recording:
         self.events += events
         last = codec.decode(self.events[-1].body).fact
         # S comes last and opens what was hidden from the first event on: what was folded without it is folded anew.
-        dealer = Dealer(self.game, last.secret) if isinstance(last, Unsealed) else None
+        secret = last.secret if isinstance(last, Unsealed) else b"" if isinstance(last, game.Finished) else None
+        # An open deal has no S and ends with its result: its hands follow from its settings.
+        dealer = Dealer(self.game, secret) if secret is not None else None
         if dealer is not None or len(self.events) == len(events):
             self._kept = [Moment(0, 0, None, Table(self.game), None, dealer)]
 

@@ -19,6 +19,7 @@ import { war } from "./views/war.js";
  * @property {number} newsFrom facts above this version came while we looked
  * @property {boolean} roomy whether there is room beside the table
  * @property {boolean} leaving whether another game is being opened in place of this one
+ * @property {boolean} [replayed] whether this is a moment of the past, looked at again
  */
 
 /**
@@ -28,7 +29,7 @@ import { war } from "./views/war.js";
  * @property {(card: number) => void} play
  * @property {() => void} resign
  * @property {() => void} again another game like this one, or the unfinished one that waits
- * @property {Record<"home" | "review" | "fair" | "file" | "how", string>} links
+ * @property {Record<"home" | "review" | "replay" | "fair" | "file" | "how", string>} links
  */
 
 /** @typedef {Readonly<Record<string, number | string>>} Settings */
@@ -71,6 +72,7 @@ import { war } from "./views/war.js";
  * @property {(seen: Seen, acts: Acts, sitting: any) => Drawn} draw
  * @property {(doings: Doings) => Sitting} [sit]
  * @property {(told: any, seen: Seen) => Drawn} [review]
+ * @property {(cards: readonly number[]) => Drawn} [hand] a hand laid open; a game where nobody holds a card has none
  * @property {() => Settings} [settings] what the next game is opened with
  * @property {(table: any) => string} [query] what the page's address says of this game, "?seed=12"
  * @property {(asked: URLSearchParams) => {settings: Settings} | {refusal: string} | null} [asked] a game that an address asks for

@@ -5,6 +5,7 @@ import { games, shelves } from "./games.js";
 import { Declined } from "./http.js";
 import { HomePage } from "./page_home.js";
 import { FairPage, ReviewPage, TablePage } from "./page_game.js";
+import { ReplayPage } from "./page_replay.js";
 import { openFresh } from "./opening.js";
 import { inWords } from "./reasons.js";
 import { home, how, query, read, toHow } from "./route.js";
@@ -114,6 +115,7 @@ function pageOf(app, route) {
     case "home": return new HomePage(app);
     case "game": return new TablePage(app, route.game);
     case "review": return new ReviewPage(app, route.game);
+    case "replay": return new ReplayPage(app, route);
     case "fair": return new FairPage(app, route.game);
     case "how": return explained(route.shelf);
     case "unknown": return plain("Nothing is filed here", sentence("This address names no page.", home, "Back to the desks"));

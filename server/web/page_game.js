@@ -7,7 +7,7 @@ import { gameOf, shelfOf } from "./games.js";
 import { Declined, get, getText } from "./http.js";
 import { openFresh, openGame } from "./opening.js";
 import { inWords } from "./reasons.js";
-import { home, query, toExport, toFair, toGame, toHow, toReview } from "./route.js";
+import { home, query, toExport, toFair, toGame, toHow, toReplay, toReview } from "./route.js";
 import { secret } from "./session.js";
 import { fromHex, hex } from "./verify/hash.js";
 import { clientEntropy } from "./verify/promises.js";
@@ -171,7 +171,7 @@ export class TablePage extends Followed {
       play: (card) => view.play && this.game.ask(view.play(seen.table, card)),
       resign: () => void this.resign(),
       again: () => void this.open(openGame),
-      links: { home, review: toReview(this.id), fair: toFair(this.id), file: toExport(this.id), how: toHow(shelfOf(view).id) },
+      links: { home, review: toReview(this.id), replay: toReplay(this.id), fair: toFair(this.id), file: toExport(this.id), how: toHow(shelfOf(view).id) },
     }, this.sitting);
   }
 

@@ -35,6 +35,7 @@ const game = {
   title,
   draw,
   review,
+  hand: (cards) => html`<ul class="tags">${cards.map(tag)}</ul>`,
   panel,
 };
 
@@ -222,6 +223,7 @@ function status(look) {
   const { position, last, all, seat, short, held, pending, over } = look;
   const told = last ? sentence(outcome(last, seat, names(look))) : "";
   if (over) return told || "No card was played.";
+  if (!position && look.replayed) return "The cards are not dealt yet.";
   if (!position) return "The cards are being shuffled, with your browser’s own chance mixed in.";
   if (pending?.command.do === "Resign") return "You are resigning …";
   if (pending) return `Your ${spokenCard(pending.command.card)}, is on its way …`;
@@ -296,7 +298,8 @@ function move(event) {
 }
 
 /** @param {Look} look */
-function watching({ short }) {
+function watching({ short, replayed }) {
+  if (replayed) return nothing;
   return html`<div class="hand-area"><p class="waiting">You are watching. Hands stay secret until cards are played; ${possessive(short)} next card is sealed.</p></div>`;
 }
 
@@ -317,6 +320,7 @@ function ending(look, acts) {
       </div>
       <div class="buttons">
         ${seat === null ? html`<a class="button primary" href=${acts.links.home}>Play a game yourself</a>` : html`<button class="button primary" @click=${acts.again}>Play again</button>`}
+        ${look.replayed ? nothing : html`<a class="button" href=${acts.links.replay}>Replay</a>`}
         ${finished.reason === "void" ? nothing : html`<a class="button" href=${acts.links.review}>Review</a>`}
         <a class="button" href=${acts.links.fair}>How fair was this?</a>
         <a class="button quiet" href=${acts.links.file} download="fifty-states-${id.slice(0, 8)}.jsonl">Save game</a>

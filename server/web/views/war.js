@@ -103,13 +103,13 @@ function draw(variant, seen, acts, sitting) {
 }
 
 /** @param {Look} look */
-function plate({ variant, position, seat }) {
+function plate({ variant, position, seat, replayed }) {
   return html`
     <section class="plate" aria-label="The game">
       ${seal(variant)}
       <div class="plate-words">
         <h1 tabindex="-1">${variant.name}</h1>
-        <p class="line">${seat === null ? "You are watching. " : ""}Against the computer: luck alone.</p>
+        <p class="line">${seat === null && !replayed ? "You are watching. " : ""}Against the computer: luck alone.</p>
       </div>
       <dl class="counters">
         <div><dt>Battles</dt><dd id="battles">${position?.battles ?? 0}</dd></div>
@@ -198,6 +198,7 @@ function status(look) {
   const { position, table, facts, newsFrom, pending, leaving, sitting, seat, seen } = look;
   if (leaving) return "Another game is being dealt …";
   if (table.finished && !position?.battles) return `${sentence(reason(table.finished, seen))}.`;
+  if (!position && look.replayed) return "The cards are not dealt yet.";
   if (!position) return "The cards are being shuffled, with your browser’s own chance mixed in.";
   const told = several(facts, newsFrom, seen) || (position.battles ? `${sentence(brief(position, seen))}.` : "");
   if (table.finished) return `${told} ${sentence(reason(table.finished, seen))}.`;
@@ -212,6 +213,7 @@ function status(look) {
 /** @param {Look} look */
 function controls(look) {
   const { variant, sitting, over, seat, turning, leaving, refusal, pending } = look;
+  if (look.replayed) return nothing;
   if (seat === null) return html`<div class="hand-area"><p class="waiting">You are watching. Turning is up to the player.</p></div>`;
   const anew = over ? "Play again" : variant.turn;
   return html`
@@ -269,7 +271,8 @@ function closing(look, acts) {
 }
 
 /** @param {Look} look @param {Acts} acts */
-const papers = ({ id, variant }, { links }) => html`
+const papers = ({ id, variant, replayed }, { links }) => html`
+  ${replayed ? nothing : html`<a class="more" href=${links.replay}>Replay</a>`}
   <a class="more" href=${links.fair}>How fair was this?</a>
   <a class="more" href=${links.file} download="${variant.rules.split("/")[0]}-${id.slice(0, 8)}.jsonl">Save game</a>
 `;
