@@ -90,7 +90,7 @@ function draw(seen, acts) {
     <div class="desk ${look.over ? "over" : ""}">
       <div class="board">
         ${rivalPlate(look)} ${blotter(look)}
-        ${look.over ? ending(look, acts) : look.seat === null ? watching(look) : myHand(look, acts)}
+        ${look.over ? ending(look, acts) : look.seat === null ? watching(look, acts) : myHand(look, acts)}
       </div>
       ${index(look)}
     </div>
@@ -297,10 +297,10 @@ function move(event) {
   event.preventDefault();
 }
 
-/** @param {Look} look */
-function watching({ short, replayed }) {
+/** @param {Look} look @param {Acts} acts */
+function watching({ short, replayed }, acts) {
   if (replayed) return nothing;
-  return html`<div class="hand-area"><p class="waiting">You are watching. Hands stay secret until cards are played; ${possessive(short)} next card is sealed.</p></div>`;
+  return html`<div class="hand-area"><p class="waiting">You are watching. Hands stay secret until cards are played; ${possessive(short)} next card is sealed.</p><p><a class="more" href=${acts.links.replay}>Look back</a></p></div>`;
 }
 
 // ---- the end

@@ -93,7 +93,7 @@ function draw(variant, seen, acts, sitting) {
   return html`
     <div class="desk war ${look.over ? "over" : ""}">
       <div class="board">
-        ${plate(look)} ${field(look)} ${controls(look)}
+        ${plate(look)} ${field(look)} ${controls(look, acts)}
         ${look.over && sitting.closed ? closing(look, acts) : nothing}
       </div>
       ${register(look, acts)}
@@ -210,11 +210,11 @@ function status(look) {
 
 // ---- the controls
 
-/** @param {Look} look */
-function controls(look) {
+/** @param {Look} look @param {Acts} acts */
+function controls(look, acts) {
   const { variant, sitting, over, seat, turning, leaving, refusal, pending } = look;
   if (look.replayed) return nothing;
-  if (seat === null) return html`<div class="hand-area"><p class="waiting">You are watching. Turning is up to the player.</p></div>`;
+  if (seat === null) return html`<div class="hand-area"><p class="waiting">You are watching. Turning is up to the player.</p>${over ? nothing : html`<p><a class="more" href=${acts.links.replay}>Look back</a></p>`}</div>`;
   const anew = over ? "Play again" : variant.turn;
   return html`
     ${refusal ? html`<p class="refusal">${reasons[refusal] ?? inWords(refusal)}</p>` : nothing}
