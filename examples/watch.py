@@ -1,4 +1,4 @@
-"""Watch a game from a program, until it is over. Every event is chained here, so none can be left out or changed unseen.
+"""Watch a game from a program, until it is over. Every event is chained here, so none can be left out unseen.
 
     python examples/watch.py ws://127.0.0.1:8000/ws GAME
 
