@@ -18,7 +18,7 @@ from events import sqlite_ledger
 from events.database import Database
 from events.sqlite import SCHEMA, SqliteLog
 from events.sqlite_ledger import SqliteLedger
-from server import http, people, public, records, socket
+from server import described, http, people, public, records, socket
 from server.archive import archive
 from server.audience import Audience
 from server.clock import Sweep, now_ms
@@ -131,6 +131,7 @@ def application(settings: Settings) -> Starlette:
             WebSocketRoute("/ws", socket.endpoint),
             *http.routes(),
             *public.routes(),
+            *described.routes(),
             Mount("/", StaticFiles(directory=WEB, html=True)),
         ],
         middleware=[Middleware(Headers)],

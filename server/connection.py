@@ -128,12 +128,12 @@ class Connection:
 
     async def _subscribe(self, wanted: Subscribe) -> None:
         topic, after = wanted.topic, wanted.after
-        if (replayed := _game(topic, "replay")) is not None:
-            if wanted.speed is not None and wanted.beat_ms is not None:
-                raise BadFrame("a replay has a speed or a beat_ms, not both")
-            await self._replays.subscribe(replayed, wanted)
-        elif wanted.asks_for_replay:
+        if wanted.asks_for_replay and not topic.startswith("replay/"):
             raise BadFrame(f"at, limit, speed, beat_ms and as are for replay/…, not for {topic}")
+        if wanted.speed is not None and wanted.beat_ms is not None:
+            raise BadFrame("a replay has a speed or a beat_ms, not both")
+        if (replayed := _game(topic, "replay")) is not None:
+            await self._replays.subscribe(replayed, wanted)
         elif (game := _game(topic)) is not None:
             await self._audience.subscribe(self._watcher, game, Head(*after) if after else None)
         else:

@@ -4,10 +4,10 @@ docs/protocol.md says the same in words, with examples that the tests run. Game 
 bytes as msgpack bin or base64 (RFC 4648 section 4).
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import fields
 from enum import IntEnum, StrEnum
-from functools import reduce
+from functools import cache, reduce
 from operator import or_
 from typing import Annotated, Any, Final, Literal, get_type_hints
 
@@ -262,6 +262,7 @@ def _decoded(decode: Callable[[bytes | str], Any], frame: bytes | str) -> Any:
         raise BadFrame(str(error)) from error
 
 
+@cache
 def _wire_type(command_type: type) -> type[Struct]:
     """The message type of a command, made from its own fields: a further game needs nothing here."""
     hints = get_type_hints(command_type)
@@ -287,6 +288,8 @@ def _bounded(hint: Any) -> Any:
 
 
 _WIRE = {rules.name: [_wire_type(each) for each in (*PLAYER_COMMANDS, *rules.commands)] for rules in RULES.values()}
+COMMANDS: Mapping[str, type[Struct]] = {each.__name__: each for structs in _WIRE.values() for each in structs}
+"""The commands of all games as `do` carries them, by name."""
 _PLAIN: dict[type[Struct], Any] = {
     struct: plain
     for rules in RULES.values()
