@@ -81,7 +81,12 @@ def _problems(endpoint: Endpoint) -> dict[str, Any]:
             "description": " ".join(f"`{code}`: {PROBLEMS[code]}" for code in each),
             "content": {
                 "application/json": {
-                    "schema": {"allOf": [schemas.ref("Problem"), {"properties": {"error": {"enum": each}}}]}
+                    "schema": {
+                        "allOf": [
+                            schemas.ref("Problem"),
+                            {"properties": {"error": {"enum": each}}, "required": ["error"]},
+                        ]
+                    }
                 }
             },
         }

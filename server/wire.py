@@ -113,10 +113,14 @@ class Subscribe(Message, tag="subscribe", frozen=True):
 
 
 class Unsubscribe(Message, tag="unsubscribe", frozen=True):
+    """Hear no more of a topic."""
+
     topic: Topic
 
 
 class Ping(Message, tag="ping", frozen=True):
+    """Is anybody there? Answered by `pong`, after everything that was asked before."""
+
     n: Annotated[int, Meta(ge=0, le=2**31)]
 
 
@@ -136,6 +140,8 @@ class Hello(Message, tag="hello", frozen=True):
 
 
 class Met(Message, tag="met", frozen=True):
+    """Who sits opposite in the game that the player's place in the ladder is claimed for."""
+
     id: str
     game: str
     rival: str
@@ -153,6 +159,8 @@ class Done(Message, tag="done", frozen=True):
 
 
 class NotDone(Message, tag="refused", frozen=True):
+    """Nothing was changed, and why: docs/protocol.md says what to do about each reason."""
+
     id: str
     reason: str
 
@@ -167,6 +175,8 @@ class Subscribed(Message, tag="subscribed", frozen=True):
 
 
 class NotSubscribed(Message, tag="not_subscribed", frozen=True):
+    """There is no such subscription, or no longer, and why."""
+
     topic: str
     reason: str
 
@@ -204,6 +214,8 @@ class Hand(Message, tag="hand", frozen=True):
 
 
 class Pong(Message, tag="pong", frozen=True):
+    """The answer to `ping`."""
+
     n: int
 
 

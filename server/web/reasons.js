@@ -30,6 +30,7 @@ const sentences = {
   unknown_topic: "The server has nothing of that name.",
   unknown_game: "There is no such game here.",
   not_due: "Time isn’t up.",
+  not_over: "Hands are shown when the game is over.",
   no_session: "This browser only watches: it has no session with the server. Allow cookies for this address and load the page again.",
   too_many_subscriptions: "This page watches too many things at once. Load it again.",
   damaged: "The stored record of this game is damaged, so it is not continued. It costs you nothing: start a new game.",
