@@ -121,15 +121,19 @@ def battle_after(recording: Recording, moment: Moment) -> Moment:
 
 def battle_before(recording: Recording, moment: Moment) -> Moment:
     """The last moment before this one at which a battle was decided, or the first of all."""
-    if moment.version == 0:
-        return moment
-    later = recording.at(moment.version - 1)
-    while later.version > 0:
-        earlier = recording.at(later.version - 1)
-        if _battle(earlier) is not None and _battle(earlier) != _battle(later):
-            return later
-        later = earlier
-    return later
+    end = moment.version - 1
+    while end > 0:
+        # From one kept fold to the next: a step back costs no more than a step on.
+        start = (end - 1) // KEPT_EVERY * KEPT_EVERY
+        at, found = recording.at(start), None
+        while at.version < end:
+            before, at = at, recording.after(at)
+            if _battle(before) not in (None, _battle(at)):
+                found = at
+        if found is not None:
+            return found
+        end = start
+    return recording.at(0)
 
 
 def _battle(moment: Moment) -> int | None:

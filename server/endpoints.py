@@ -7,118 +7,28 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Annotated, Any
 
-from msgspec import UNSET, Meta, Struct, UnsetType
+from msgspec import Meta
 
+from server import leaderboards, players
 from server.http import Join, Nothing, Recover
-from server.public import WAIT_MS_MAX
-
-Hex16 = Annotated[str, Meta(pattern=r"^[0-9a-f]{32}\Z")]
-Hex32 = Annotated[str, Meta(pattern=r"^[0-9a-f]{64}\Z")]
-Base64 = Annotated[str, Meta(pattern=r"^[A-Za-z0-9+/]*={0,2}\Z")]
-Count = Annotated[int, Meta(ge=0)]
-Token = Annotated[str, Meta(min_length=43, max_length=43)]
-Fraction = Annotated[str, Meta(pattern=r"^-?[0-9]+(/[0-9]+)?\Z")]
-
-# ---------------------------------------------------------------- answers
-
-
-class Answer(Struct, forbid_unknown_fields=True):
-    pass
-
-
-class Problem(Answer):
-    """What every error of `/api` looks like."""
-
-    error: str
-    """A stable code."""
-    what: str
-
-
-class Player(Answer):
-    player: Hex16
-
-
-class Joined(Answer):
-    player: Hex16
-    token: Token | UnsetType = UNSET
-
-
-class Who(Answer):
-    player: Hex16 | None
-
-
-class Code(Answer):
-    token: Token
-
-
-class Rival(Answer):
-    ladder: str
-    mode: str
-    rival: str
-    games: Count
-    wins: Count
-
-
-class Rivals(Answer):
-    player: Hex16 | None
-    rivals: list[Rival]
-
-
-class Luck(Answer):
-    ladder: str
-    games: Count
-    wins: Count
-    draws: Count
-
-
-class Lucks(Answer):
-    player: Hex16 | None
-    luck: list[Luck]
-
-
-class Choice(Answer):
-    card: int
-    worth: Fraction
-    cost: Fraction
-
-
-class Position(Answer):
-    battle: int
-    round: int
-    value: Fraction
-    chosen: int | None
-    choices: list[Choice]
-
-
-class Review(Answer):
-    game: Hex16
-    rules: str
-    positions: list[Position]
-    cost: Fraction
-
-
-class Ledger(Answer):
-    key: str
-    leaves: Count
-    signed: Count
-    partitions_waiting: Count
-    partitions_stopped: dict[str, str]
-    not_signed_because: str | None
-
-
-class Witness(Answer):
-    game: Hex16
-    witnessed: bool
-    key: str
-    index: Count | UnsetType = UNSET
-    entry: Base64 | UnsetType = UNSET
-    proof: list[Base64] | UnsetType = UNSET
-    checkpoint: str | UnsetType = UNSET
-
-
-class Health(Answer):
-    ok: bool
-
+from server.query import WAIT_MS_MAX
+from server.responses import (
+    Board,
+    Boards,
+    Code,
+    Health,
+    History,
+    Joined,
+    Ledger,
+    Lucks,
+    Nobody,
+    Player,
+    Record,
+    Review,
+    Rivals,
+    Who,
+    Witness,
+)
 
 # ---------------------------------------------------------------- problems
 
@@ -138,6 +48,10 @@ PROBLEMS: Mapping[str, str] = {
     "damaged": "The stored game doesn't hash. It stays as it is, for the operator to look at.",
     "not_signed": "Nothing is signed yet: ask again in a second.",
     "unknown_tile": "No signed tree has this tile: read the checkpoint and ask for one that its size has.",
+    "unknown_board": "`GET /api/boards` lists the ladders, measures and windows there are.",
+    "unknown_player": "A player's id is 32 digits of lower-case hex.",
+    "bad_query": "The sentence says what may stand behind the question mark here.",
+    "not_ready": "Rows are being built anew: ask again after the seconds of `Retry-After`.",
     "bad_wait": "`wait_ms` is a whole number from 0 to 2000.",
 }
 """By code: what to do. docs/protocol.md has the same."""
@@ -152,7 +66,7 @@ class Endpoint:
     path: str
     what: str
     answers: Mapping[int, Any]
-    """By status: the type of a JSON answer, or the media type of another."""
+    """By status: the type of a JSON answer, several where it may be one of them, or the media type of another."""
     problems: tuple[str, ...] = ()
     """"404 unknown_game": status and code."""
     body: Any = None
@@ -160,6 +74,8 @@ class Endpoint:
     """Types of what may stand behind the question mark."""
     session: bool = False
     """Whether it matters who asks: cookie or bearer token."""
+    tagged: bool = False
+    """Whether it has an ETag, and answers 304 to one that still holds."""
 
     @property
     def open_path(self) -> str:
@@ -171,6 +87,11 @@ _GAME = ("404 unknown_game",)
 _TOKEN = ("401 wrong_token",)
 _BODY = ("400 bad_body", "403 wrong_origin", "408 too_slow", "413 too_large", "415 not_json")
 _LINES = "application/x-ndjson"
+_BOARD = "/api/boards/{ladder}/{measure}/{window}"
+_WAIT_MS: Mapping[str, Any] = {"wait_ms": Annotated[int, Meta(ge=0, le=WAIT_MS_MAX)]}
+_WAIT: Mapping[str, Any] = {"wait_game": str, **_WAIT_MS}
+"""Read your writes: at most so long for the closing of that game to be folded."""
+_WAITED = ("400 bad_query", "400 bad_wait", "404 unknown_game", "503 not_ready")
 
 ENDPOINTS: tuple[Endpoint, ...] = (
     Endpoint(
@@ -194,8 +115,52 @@ ENDPOINTS: tuple[Endpoint, ...] = (
         (*_BODY, "403 wrong_token"),
         Recover,
     ),
-    Endpoint("GET", "/api/me/rivals", "Your record against each rival.", {200: Rivals}, _TOKEN, session=True),
-    Endpoint("GET", "/api/me/luck", "Your games of War against the computer.", {200: Lucks}, _TOKEN, session=True),
+    *(
+        Endpoint("GET", path, what, {200: answer}, (*_TOKEN, *_WAITED), query=_WAIT, session=True, tagged=True)
+        for path, what, answer in (
+            ("/api/me", "Your whole record.", (Record, Nobody)),
+            ("/api/me/rivals", "Your record against each rival.", Rivals),
+            ("/api/me/luck", "Your games of War against the computer.", Lucks),
+        )
+    ),
+    Endpoint(
+        *("GET", "/api/players/{player}", "A player's records, trophies and ranks."),
+        {200: Record},
+        (*_WAITED, "404 unknown_player"),
+        query=_WAIT,
+        tagged=True,
+    ),
+    Endpoint(
+        *("GET", "/api/players/{player}/games", "A player's finished games, newest first, page by page."),
+        {200: History},
+        (*_WAITED, "404 unknown_player"),
+        query={
+            "ladder": Annotated[str, Meta(pattern=rf"^{players.LADDER.pattern}\Z")],
+            "cursor": Annotated[int, Meta(ge=0)],
+            "count": Annotated[int, Meta(ge=1, le=players.COUNT_MAX)],
+            **_WAIT,
+        },
+        tagged=True,
+    ),
+    Endpoint("GET", "/api/boards", "Which boards there are.", {200: Boards}, ("400 bad_query",), tagged=True),
+    Endpoint(
+        *("GET", _BOARD, "Places of a board: a page, those around a player, or some players' own."),
+        {200: Board},
+        ("400 bad_query", "404 unknown_board", "404 unknown_player", "503 not_ready"),
+        query={
+            "start": Annotated[int, Meta(ge=0, le=leaderboards.POSITION_MAX)],
+            "count": Annotated[int, Meta(ge=0, le=leaderboards.COUNT_MAX)],
+            "around": str,
+            "players": str,
+        },
+        tagged=True,
+    ),
+    Endpoint(
+        *("GET", f"{_BOARD}/export", "A whole board, line by line; `after` goes on from a place."),
+        {200: _LINES},
+        ("400 bad_query", "404 unknown_board", "404 unknown_player", "503 not_ready"),
+        query={"after": str},
+    ),
     Endpoint("GET", "/api/games/{game}/export", "The saved game, at any time.", {200: _LINES}, _GAME),
     Endpoint(
         *("GET", "/api/games/{game}/review", "What each choice of a finished game cost."),
@@ -206,7 +171,7 @@ ENDPOINTS: tuple[Endpoint, ...] = (
         *("GET", "/api/games/{game}/witness", "The opening's leaf under a signed checkpoint."),
         {200: Witness},
         (*_GAME, "400 bad_wait"),
-        query={"wait_ms": Annotated[int, Meta(ge=0, le=WAIT_MS_MAX)]},
+        query=_WAIT_MS,
     ),
     Endpoint("GET", "/games/{game}.jsonl", "A closed game, as it stays for ever.", {200: _LINES}, _GAME),
     Endpoint("GET", "/checkpoint", "The last signed note.", {200: "text/plain"}, ("404 not_signed",)),

@@ -7,8 +7,9 @@ from typing import Any
 import msgspec
 
 from server import schemas
-from server.endpoints import ENDPOINTS, PROBLEMS, Endpoint, Problem
+from server.endpoints import ENDPOINTS, PROBLEMS, Endpoint
 from server.identity import COOKIE
+from server.responses import Problem
 from server.schemas import REF, Schema
 
 ABOUT = "The few HTTP addresses of Statecraft. The games themselves are played over the socket: `/api/asyncapi.json`."
@@ -36,8 +37,8 @@ def document() -> dict[str, Any]:
 def _components() -> dict[str, Schema]:
     types: list[Any] = [Problem]
     for endpoint in ENDPOINTS:
-        types += [type_ for type_ in (*endpoint.answers.values(), endpoint.body) if isinstance(type_, type)]
-    components = schemas.schemas([type_ for type_ in dict.fromkeys(types) if issubclass(type_, msgspec.Struct)])
+        types += [each for is_ in (*endpoint.answers.values(), endpoint.body) for each in _one_of(is_)]
+    components = schemas.schemas(list(dict.fromkeys(types)))
     components["Problem"]["properties"]["error"] = {"enum": list(PROBLEMS)}
     return components
 
@@ -53,9 +54,20 @@ def _operation(endpoint: Endpoint) -> dict[str, Any]:
             str(status): {"description": "As asked.", "content": _content(is_)}
             for status, is_ in endpoint.answers.items()
         },
+        **(
+            {"304": {"description": "Nothing has changed since the `If-None-Match` that came."}}
+            if endpoint.tagged
+            else {}
+        ),
         **_problems(endpoint),
     }
     return described
+
+
+def _one_of(is_: Any) -> list[type[msgspec.Struct]]:
+    """The types of ours that a body may be."""
+    several = is_ if isinstance(is_, tuple) else (is_,)
+    return [each for each in several if isinstance(each, type) and issubclass(each, msgspec.Struct)]
 
 
 def _parameters(endpoint: Endpoint) -> list[dict[str, Any]]:
@@ -97,9 +109,12 @@ def _problems(endpoint: Endpoint) -> dict[str, Any]:
 def _content(is_: Any) -> dict[str, Any]:
     if isinstance(is_, str):
         return {is_: {"schema": {"type": "string"}}}
+    if isinstance(is_, tuple):
+        return {"application/json": {"schema": {"anyOf": [_schema(each) for each in is_]}}}
     return {"application/json": {"schema": _schema(is_)}}
 
 
 def _schema(type_: Any) -> Schema:
     (schema,), _ = msgspec.json.schema_components([type_], ref_template=REF)
-    return dict(schema)
+    described: Schema = schemas.plain(schema)
+    return described

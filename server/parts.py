@@ -7,9 +7,11 @@ from events.ledger import Ledger
 from events.log import Log
 from server.archive import Archive
 from server.audience import Audience
+from server.boards import Boards
 from server.games import Games
+from server.hall import Hall
 from server.people import People
-from server.records import Records
+from server.projector import Projector
 from server.replaying import Recordings
 from server.sequencer import Sequencer
 from server.settings import Settings
@@ -27,9 +29,11 @@ class Parts:
     audience: Audience
     recordings: Recordings
     people: People
-    records: Records
     ledger: Ledger
     sequencer: Sequencer
     publisher: Publisher
     archive: Archive
+    projector: Projector
+    boards: Boards
+    hall: Hall
     connections: int = 0

@@ -6,7 +6,6 @@ public view and can show no more. A paced replay is one timer, whoever watches i
 
 import asyncio
 from collections import OrderedDict
-from collections.abc import Callable
 from dataclasses import dataclass
 
 from events import chain
@@ -15,7 +14,8 @@ from events.log import Log
 from events.shapes import Undecodable
 from projections.replay import Moment, Recording
 from server import wire
-from server.wire import Codec, Subscribe, Trouble
+from server.audience import Watcher
+from server.wire import Subscribe, Trouble
 
 REPLAYS_MAX = 4
 """Of one connection."""
@@ -87,10 +87,9 @@ class Replay:
 class Replays:
     """The replays of one connection."""
 
-    def __init__(self, recordings: Recordings, codec: Codec, send: Callable[[bytes], None]) -> None:
+    def __init__(self, recordings: Recordings, watcher: Watcher) -> None:
         self._recordings = recordings
-        self._codec = codec
-        self._send = send
+        self._watcher = watcher
         self._running: dict[bytes, Replay] = {}
 
     def __len__(self) -> int:
@@ -123,7 +122,7 @@ class Replays:
         replay = Replay(wanted.topic, recording, wanted, recording.at(start), end)
         self._running[game] = replay
         starts = recording.head_at(start)
-        self._tell(wire.Subscribed(wanted.topic, recovered, starts.version, starts.hash))
+        self._watcher.tell(wire.Subscribed(wanted.topic, recovered, starts.version, starts.hash))
         if wanted.at is not None:
             self._show(replay, ())
         if wanted.speed is None and wanted.beat_ms is None:
@@ -140,7 +139,9 @@ class Replays:
             until = min(at + CHUNK, replay.end)
             events = tuple(recording.events[at:until])
             if until < replay.end:
-                self._send(wire.moment_frame(self._codec, replay.topic, events[-1].head, events, None))
+                self._watcher.way.send(
+                    wire.moment_frame(self._watcher.codec, replay.topic, events[-1].head, events, None)
+                )
             else:
                 replay.moment = recording.at(until)
                 self._show(replay, events)
@@ -186,16 +187,16 @@ class Replays:
     def _show(self, replay: Replay, events: tuple[Stored, ...]) -> None:
         moment, topic = replay.moment, replay.topic
         head = replay.recording.head_at(moment.version)
-        self._send(wire.moment_frame(self._codec, topic, head, events, moment.table))
+        self._watcher.way.send(wire.moment_frame(self._watcher.codec, topic, head, events, moment.table))
         seats = {"0": (0,), "1": (1,), "open": (0, 1)}.get(replay.wanted.as_ or "", ())
         if moment.hands is not None and moment.table.dealt:
             for seat in seats:
-                self._tell(wire.Hand(topic, moment.version, seat, moment.hands[seat]))
+                self._watcher.tell(wire.Hand(topic, moment.version, seat, moment.hands[seat]))
 
     def _finish(self, game: bytes, replay: Replay) -> None:
         self._running.pop(game, None)
         head = replay.recording.head_at(replay.moment.version)
-        self._tell(wire.Replayed(replay.topic, head.version, head.hash, replay.recording.head.version))
+        self._watcher.tell(wire.Replayed(replay.topic, head.version, head.hash, replay.recording.head.version))
 
     def unsubscribe(self, game: bytes) -> None:
         replay = self._running.pop(game, None)
@@ -208,10 +209,7 @@ class Replays:
             self.unsubscribe(game)
 
     def _refuse(self, topic: str, why: Trouble) -> None:
-        self._tell(wire.NotSubscribed(topic, why))
-
-    def _tell(self, message: wire.ToClient) -> None:
-        self._send(self._codec.encode(message))
+        self._watcher.tell(wire.NotSubscribed(topic, why))
 
 
 async def _folded(recording: Recording, version: int) -> None:

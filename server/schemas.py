@@ -17,6 +17,10 @@ REF = "#/components/schemas/{name}"
 
 POSITIONS: Mapping[str, type] = {"StatesPosition": fifty_states.Position, "WarPosition": war.Position}
 """What `Table.position` may be, by the name it has in a description. A further game is one line here."""
+BASE64 = "^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$"
+"""RFC 4648 section 4: `contentEncoding` alone is a remark, which nothing checks."""
+ROWS = (wire.OpenSeat, wire.LiveGame, wire.MyGame, wire.Offer)
+"""Of the feeds `lobby` and `me`. A further kind of row is one word here."""
 
 
 def ref(name: str) -> Schema:
@@ -40,7 +44,7 @@ def messages() -> dict[str, Schema]:
         "description": "A stored event: its bytes, and what they say.",
         "type": "object",
         "properties": {
-            "body": {"type": "string", "contentEncoding": "base64"},
+            "body": {"type": "string", "contentEncoding": "base64", "pattern": BASE64},
             "at_ms": {"type": "integer"},
             "fact": any_of([f"{name}Fact" for name in FACTS]),
         },
@@ -49,6 +53,10 @@ def messages() -> dict[str, Schema]:
     }
     components["Events"]["properties"]["events"]["items"] = ref("Event")
     components["Do"]["properties"]["command"] = any_of(list(wire.COMMANDS))
+    rows = [*map(ref, schemas(ROWS)), {"type": "string"}]
+    components |= {name: {**schema, "additionalProperties": False} for name, schema in schemas(ROWS).items()}
+    components["Snapshot"]["properties"]["state"]["additionalProperties"]["items"] = {"anyOf": rows}
+    components["Delta"]["properties"]["put"]["additionalProperties"]["items"] = {"anyOf": rows}
     components["NotDone"]["properties"]["reason"] = {"enum": [*Reason, *Trouble]}
     components["NotSubscribed"]["properties"]["reason"] = {"enum": list(Trouble)}
     components["Table"]["properties"]["position"] = {"anyOf": [*map(ref, POSITIONS), {"type": "null"}]}
@@ -59,17 +67,19 @@ def schemas(types: Sequence[type]) -> dict[str, Schema]:
     """Components for these types and all they refer to, by name."""
     _, components = msgspec.json.schema_components(types, ref_template=REF)
     whole = {type_.__name__ for type_ in (*types, *FACTS.values()) if is_dataclass(type_)}
-    return {name: _closed(_plain(schema)) if name in whole else _plain(schema) for name, schema in components.items()}
+    return {name: _closed(plain(schema)) if name in whole else plain(schema) for name, schema in components.items()}
 
 
-def _plain(value: Any) -> Any:
+def plain(value: Any) -> Any:
     r"""Python's `\Z` is `$` in the dialect of JSON Schema (ECMA-262)."""
+    if isinstance(value, dict) and value.get("contentEncoding") == "base64":
+        return {**value, "pattern": BASE64}
     if isinstance(value, dict):
         return {
-            key: each.replace(r"\Z", "$") if key == "pattern" and isinstance(each, str) else _plain(each)
+            key: each.replace(r"\Z", "$") if key == "pattern" and isinstance(each, str) else plain(each)
             for key, each in value.items()
         }
-    return [_plain(each) for each in value] if isinstance(value, list) else value
+    return [plain(each) for each in value] if isinstance(value, list) else value
 
 
 def _closed(schema: Schema) -> Schema:

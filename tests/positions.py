@@ -32,7 +32,7 @@ def dealt(mode: str, hands: Sequence[Sequence[int]], seed: bytes = bytes(32)) ->
     first, second = (tuple(Card(card) for card in sorted(hand)) for hand in hands)
     seats = (Seated(0, PLAYER, "", b""), Seated(1, OTHER, "", b""))
     position = fifty_states.start((len(first), len(second)))
-    table = Table(GAME, opened(mode), seats, (bytes(32), bytes(32)), position)
+    table = Table(GAME, opened(mode), seats, (bytes(32), bytes(32)), position=position)
     dealer = Dealer(GAME, bytes(32), (), (bytes(32), bytes(32)), seed, Hands((first, second), ((), ())))
     while (fact := game.due(FIFTY_STATES, table, dealer)) is not None:
         table = game.evolve(FIFTY_STATES, table, fact)
@@ -52,7 +52,7 @@ def piled(
     first, second = (tuple(map(Card, pile)) for pile in piles)
     seats = (Seated(0, PLAYER, "", b""), Seated(1, b"" if mode == "house" else OTHER, "", b""))
     position = replace(war.start((len(first), len(second))), battle=battles + 1, battles=battles, wars=wars)
-    table = Table(GAME, opened(mode, rules, settings), seats, (bytes(32), bytes(32)), position)
+    table = Table(GAME, opened(mode, rules, settings), seats, (bytes(32), bytes(32)), position=position)
     hands = war.Hands((first, second), (0, 0), bytes(32))
     return table, Dealer(GAME, bytes(32), (), (bytes(32), bytes(32)), bytes(32), hands)
 
@@ -69,6 +69,7 @@ class Played:
     now_ms: int = NOW
     rules: Rules = FIFTY_STATES
     settings: Settings = ()
+    player: bytes = PLAYER
     facts: list[Fact] = field(default_factory=list, init=False, repr=False)
     events: list[Stored] = field(default_factory=list, init=False, repr=False)
     folds: list[tuple[Table, Dealer]] = field(default_factory=list, init=False, repr=False)
@@ -86,7 +87,7 @@ class Played:
             assert (self.table, self.dealer) == before
             return moved
         assert isinstance(moved, Moved)
-        cause = codec.cause(self.game, seat, PLAYER, f"{len(self.events)}", command)
+        cause = codec.cause(self.game, seat, self.player, f"{len(self.events)}", command)
         self.facts += moved.facts
         self.events += chain.extend(
             self.head, [codec.encode(codec.Event(self.now_ms, cause, fact)) for fact in moved.facts]
@@ -98,7 +99,7 @@ class Played:
         return None
 
     def begin(self, mix: bool = True) -> "Played":
-        assert self.do(Open(self.mode, self.settings, PLAYER, True, False, 1)) is None
+        assert self.do(Open(self.mode, self.settings, self.player, True, False, 1)) is None
         if mix:
             assert self.do(Mix(sha256(b"entropy %d" % self.number).digest())) is None
         return self

@@ -266,9 +266,14 @@ def check_answer(endpoint: Endpoint, answer: httpx.Response) -> None:
 
 
 async def test_every_address_answers_as_described_whatever_it_is_asked(server: Server, games: list[str]) -> None:
-    token = server.join().token
+    guest = server.join()
+    token = guest.token
     words = {
         "game": st.sampled_from([*games, bytes(16).hex(), "x", "%00", "ü"]),
+        "player": st.sampled_from([guest.player, bytes(16).hex(), "x", "%00"]),
+        "ladder": st.sampled_from(["states-relaxed", "states-versus", "classic-house", "x"]),
+        "measure": st.sampled_from(["wins", "win-rate", "rating", "x"]),
+        "window": st.sampled_from(["all", "week", "2026-11-29", "2026-W48", "x"]),
         "path": st.sampled_from(["0/000", "0/000.p/1", "entries/000.p/1", "entries/000.p/300", "x", "%00", "ü"]),
     }
     bodies = st.sampled_from(
@@ -292,7 +297,11 @@ async def test_every_address_answers_as_described_whatever_it_is_asked(server: S
         def ask(data: st.DataObject) -> None:
             endpoint = data.draw(st.sampled_from(ENDPOINTS))
             path = re.sub(r"{(\w+)}", lambda named: data.draw(words[named[1]]), endpoint.open_path)
-            query = {name: data.draw(st.sampled_from(["0", "1", "-1", "x", "99999", ""])) for name in endpoint.query}
+            names = data.draw(st.sets(st.sampled_from([*endpoint.query, "more"]), max_size=3))
+            query = {
+                name: data.draw(st.sampled_from(["0", "1", "-1", "x", "99999", "", guest.player, games[0]]))
+                for name in names
+            }
             body = None if endpoint.body is None else data.draw(bodies)
             http.cookies.clear()
             sent = data.draw(headers)
@@ -310,7 +319,9 @@ async def test_each_address_has_answered_well_and_with_each_of_its_games(server:
     with server.http(headers={"Authorization": f"Bearer {guest.token}"}) as http:
         for endpoint in ENDPOINTS:
             for game in (over, running):
-                path = endpoint.open_path.replace("{game}", game).replace("{path}", "0/000")
+                named = {"game": game, "path": "0/000", "player": guest.player}
+                named |= {"ladder": "states-strategic", "measure": "wins", "window": "week"}
+                path = endpoint.open_path.format(**named)
                 bodies: list[Any] = [None]
                 if endpoint.body is not None:
                     bodies = [{"keep": "bearer"}, {"keep": "cookie"}, {}, {"token": guest.token}]

@@ -35,7 +35,7 @@ def played_games(draw: st.DrawFn, over: bool | None = None) -> Played:
     rules, number = draw(st.sampled_from([FIFTY_STATES, PLAYBOOK, GAMEWEAVE, CLASSIC])), draw(st.integers(0, 10**6))
     if rules is not FIFTY_STATES:
         played = war_game(rules, number)
-        for _ in range(draw(st.integers(0, 60))):
+        for _ in range(draw(st.integers(0, 40))):
             if played.table.finished is None:
                 played.turn()
         if over and played.table.finished is None:
@@ -67,7 +67,7 @@ def seen(moment: Moment) -> tuple[Table, Any]:
     return moment.table, moment.hands
 
 
-@settings(max_examples=40)
+@settings(max_examples=25)
 @given(played_games(), st.randoms(use_true_random=False))
 def test_a_seek_is_the_fold_of_the_events_before_it_in_whatever_order_one_seeks(played: Played, chance: Any) -> None:
     recording = Recording(played.game, played.events)
@@ -79,7 +79,7 @@ def test_a_seek_is_the_fold_of_the_events_before_it_in_whatever_order_one_seeks(
         assert (moment.version, seen(moment)) == (version, expected[version])
 
 
-@settings(max_examples=40)
+@settings(max_examples=25)
 @given(played_games(), st.data())
 def test_a_recording_that_grows_is_the_recording_of_the_whole(played: Played, data: st.DataObject) -> None:
     first = data.draw(st.integers(1, len(played.events)))
@@ -93,7 +93,7 @@ def test_a_recording_that_grows_is_the_recording_of_the_whole(played: Played, da
         assert seen(recording.at(version)) == seen(whole.at(version))
 
 
-@settings(max_examples=40)
+@settings(max_examples=25)
 @given(played_games(over=False))
 def test_of_a_game_that_runs_no_moment_has_a_hand(played: Played) -> None:
     recording = Recording(played.game, played.events)
@@ -101,7 +101,7 @@ def test_of_a_game_that_runs_no_moment_has_a_hand(played: Played) -> None:
     assert all(recording.at(version).hands is None for version in range(len(played.events) + 1))
 
 
-@settings(max_examples=40)
+@settings(max_examples=25)
 @given(played_games(over=True))
 def test_of_a_game_that_is_over_every_dealt_moment_has_both_hands(played: Played) -> None:
     recording = Recording(played.game, played.events)
@@ -134,7 +134,7 @@ def test_a_seek_in_a_long_game_folds_no_more_than_in_a_short_one() -> None:
         assert recording.folds < KEPT_EVERY
 
 
-@settings(max_examples=40)
+@settings(max_examples=25)
 @given(played_games(over=True))
 def test_steps_by_battle_stop_at_every_decided_battle_forwards_and_backwards(played: Played) -> None:
     recording = Recording(played.game, played.events)

@@ -24,6 +24,7 @@ from server.games import Games
 from server.replaying import Recordings
 from server.wire import CODECS, JSON, MSGPACK, Codec
 from tests.positions import GAME, KEY, NOW, OTHER, PLAYER, dealt
+from tests.running import Wide
 
 pytestmark = pytest.mark.anyio
 
@@ -66,7 +67,7 @@ def frames(number: int, cards: tuple[Card, ...]) -> list[dict[str, Any]]:
         events = extend(head, [codec.encode(codec.Event(NOW, cause, fact)) for fact in moved.facts])
         head = events[-1].head
         for each in CODECS.values():
-            sent.append(decoded(each, wire.events_frame(each, GAME, events, table)))
+            sent.append(decoded(each, wire.events_frame(each, GAME, events, table, None)))
     return sent
 
 
@@ -177,10 +178,10 @@ async def test_no_frame_to_anyone_but_the_owner_names_a_card_before_it_is_shown(
     games = Games(log, {1: KEY}, lambda: NOW)
     audience = Audience(games, log)
     owner = Seen(JSON)
-    playing = Connection(games, audience, Recordings(log), JSON, PLAYER, owner.send)
+    playing = Connection(games, audience, Recordings(log), JSON, PLAYER, Wide(owner.send))
     watchers = [Seen(JSON), Seen(MSGPACK), Seen(JSON), Seen(MSGPACK)]
     watching = [
-        Connection(games, audience, Recordings(log), seen.codec, player, seen.send)
+        Connection(games, audience, Recordings(log), seen.codec, player, Wide(seen.send))
         for seen, player in zip(watchers, (None, None, OTHER, OTHER), strict=True)
     ]
     try:

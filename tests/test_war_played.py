@@ -21,6 +21,7 @@ from server.games import Games
 from server.replaying import Recordings
 from server.wire import JSON
 from tests.positions import KEY, NOW, PLAYER
+from tests.running import Wide
 from tests.test_war_laws import cards_in
 
 pytestmark = pytest.mark.anyio
@@ -37,7 +38,7 @@ class Player:
             Recordings(log),
             JSON,
             player,
-            lambda frame: self.messages.append(msgspec.json.decode(frame)),
+            Wide(lambda frame: self.messages.append(msgspec.json.decode(frame))),
         )
         self.log = log
         self.seconds = 0.0

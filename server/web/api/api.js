@@ -82,8 +82,8 @@ function address(path, method, operation) {
   `);
 }
 
-/** @param {Record<string, Schema>} content */
-const contents = (content) => Object.entries(content).map(([media, { schema }]) => html`<p class="type">${media === "application/json" ? type(schema, "http-") : media}</p>`);
+/** @param {Record<string, Schema>} [content] */
+const contents = (content = {}) => Object.entries(content).map(([media, { schema }]) => html`<p class="type">${media === "application/json" ? type(schema, "http-") : media}</p>`);
 
 /** A type in words and links. @param {Schema} schema @param {string} [prefix] of the ids that links lead to @returns {unknown} */
 function type(schema, prefix = "") {
@@ -100,7 +100,7 @@ function type(schema, prefix = "") {
   const bounds = [
     schema.contentEncoding,
     schema.minimum === undefined ? null : `${schema.minimum} to ${schema.maximum ?? "any"}`,
-    schema.pattern,
+    schema.contentEncoding ? null : schema.pattern,
     schema.maxLength === undefined || schema.contentEncoding ? null : `${schema.minLength ?? 0} to ${schema.maxLength} characters`,
   ].filter(Boolean);
   return html`${schema.type}${bounds.length ? html` <i>(${bounds.join(", ")})</i>` : nothing}`;
