@@ -333,7 +333,7 @@ export class ReplayPage {
       version: this.playing ? version : (this.#wanted ?? this.#asked ?? version), first, last, over, playing, speed, speeds, as, copied, hands,
       views: view.hand ? views : ["public"],
       laid: view.hand,
-      rival: view.luck ? "The computer" : "The rival",
+      rival: seen.table.opened.mode === "versus" ? "The other player" : view.luck ? "The computer" : "The rival",
       words: place(seen.facts[version - 1], view.title(seen)),
       live: toGame(this.id),
       acts: {
