@@ -2,7 +2,7 @@
 
 import argparse
 import asyncio
-import contextlib
+import signal
 import sys
 import tempfile
 import time
@@ -35,7 +35,7 @@ def main(given: list[str]) -> int:
     parser.add_argument("--quick", action="store_true", help="a look: few rounds, small sizes")
     parser.add_argument("--json", type=Path, metavar="FILE", help="write the result, machine and versions there")
     asked = parser.parse_args(given)
-    out = Console(highlight=False)
+    out = Console(highlight=False, width=None if sys.stdout.isatty() else 160)
     if asked.name is None:
         for name, what in BENCHES.items():
             out.print(f"{name:12} {what}", markup=False)
@@ -75,5 +75,9 @@ def _number(series: measure.Series) -> str:
 
 
 if __name__ == "__main__":
-    with contextlib.suppress(KeyboardInterrupt):
+    # As if by Ctrl-C, so that the processes under measurement end with this one.
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    try:
         sys.exit(main(sys.argv[1:]))
+    except KeyboardInterrupt:
+        sys.exit(130)

@@ -7,11 +7,12 @@ from collections.abc import Callable
 from pathlib import Path
 
 from bench.measure import Measured, Report, Row, Size, alternating
-from projections.leaderboard import INDEX_BITS, VALUE_MAX, Board, value_of
+from projections.leaderboard import INDEX_BITS, VALUE_MAX, Board
 from projections.ranking import Ranking
 from server.boards import Standings
 from server.generations import Checkpoint
 
+INDEX_MASK = (1 << INDEX_BITS) - 1
 ASKED = 2_000
 """Questions a round."""
 
@@ -32,12 +33,23 @@ async def run(size: Size, folder: Path) -> Report:
     def rank(player: bytes) -> int:
         return bisect_left(listed, (scores[player] >> INDEX_BITS << INDEX_BITS, b"")) + 1
 
-    def around(player: bytes) -> list[tuple[int, bytes]]:
-        at = bisect_left(listed, (scores[player], player))
-        return listed[max(0, at - 5) : at + 6]
+    def page(start: int, end: int) -> list[tuple[int, bytes, int, int]]:
+        """What a place tells: rank, player, value, entry."""
+        places: list[tuple[int, bytes, int, int]] = []
+        value = -1
+        for at, (score, player) in enumerate(listed[start:end], start):
+            if score >> INDEX_BITS != value:
+                value = score >> INDEX_BITS
+                first = at + 1 if places else bisect_left(listed, (value << INDEX_BITS, b"")) + 1
+            places.append((first, player, VALUE_MAX - value, score & INDEX_MASK))
+        return places
 
-    def top(_: bytes) -> list[tuple[int, bytes]]:
-        return listed[:100]
+    def around(player: bytes) -> list[tuple[int, bytes, int, int]]:
+        at = bisect_left(listed, (scores[player], player))
+        return page(max(0, at - 5), at + 6)
+
+    def top(_: bytes) -> list[tuple[int, bytes, int, int]]:
+        return page(0, 100)
 
     found: list[Row] = []
     questions: list[tuple[str, Callable[[bytes], object], Callable[[bytes], object]]] = [
@@ -52,12 +64,12 @@ async def run(size: Size, folder: Path) -> Report:
     for player in asked:
         assert standings.rank(player) == rank(player)
         places = standings.around(player, 5).places
-        assert [(place.player, place.value) for place in places] == [(p, value_of(s)) for s, p in around(player)]
+        assert [(place.rank, place.player, place.value, place.entry) for place in places] == around(player)
     return Report(
         found,
         [
             f"{ASKED:,} ranks and neighbourhoods were the sorted list's",
-            "the list gives scores and ids; the product's places have rank, value and the ledger's entry in them",
+            "both sides give rank, player, value and the ledger's entry of each place",
         ],
     )
 

@@ -11,7 +11,7 @@ from websockets.asyncio.client import ClientConnection, connect
 from bench.processes import Product
 
 SUBPROTOCOL = "statecraft.v1.msgpack"
-WAIT_SECONDS_MAX = 120
+WAIT_SECONDS_MAX = 900
 
 
 class Player:
@@ -100,6 +100,11 @@ class Player:
     async def play(self, game: bytes) -> None:
         await self.do(game, "Play", battle=self.table["position"]["battle"], card=self.hand[0])
 
+    async def end(self, game: bytes) -> None:
+        """Resign, if there is still something to resign."""
+        if self.table["finished"] is None:
+            await self.do(game, "Resign")
+
     async def turn(self, game: bytes) -> None:
         await self.do(game, "Turn", battle=self.table["position"]["battle"], times=1)
 
@@ -108,12 +113,15 @@ class Player:
 
 
 class Watcher(asyncio.Protocol):
-    """A socket that is upgraded, says what it has to and then counts bytes: the cheapest reader there is."""
+    """A socket that is upgraded, says what it has to, keeps what comes and answers pings: about the cheapest reader."""
 
     def __init__(self, address: tuple[str, int], first: bytes | None) -> None:
         self._address = address
         self._first = first
-        self.stream = bytearray()
+        self._stream = bytearray()
+        self._messages: list[bytes] = []
+        self.size = 0
+        """Bytes of the messages that nobody has asked for yet."""
         self.upgraded = False
         self.changed = asyncio.Event()
 
@@ -139,19 +147,42 @@ class Watcher(asyncio.Protocol):
         transport.write("\r\n".join(lines).encode())
 
     def data_received(self, data: bytes) -> None:
-        self.stream += data
-        if not self.upgraded and (end := self.stream.find(b"\r\n\r\n")) >= 0:
-            assert self.stream.startswith(b"HTTP/1.1 101"), bytes(self.stream[:200])
-            del self.stream[: end + 4]
+        self._stream += data
+        if not self.upgraded and (end := self._stream.find(b"\r\n\r\n")) >= 0:
+            assert self._stream.startswith(b"HTTP/1.1 101"), bytes(self._stream[:200])
+            del self._stream[: end + 4]
             self.upgraded = True
             if self._first is not None:
                 self.send(self._first)
+        if self.upgraded:
+            self._parse()
         self.changed.set()
 
-    def send(self, payload: bytes) -> None:
-        """A masked binary frame of at most 125 bytes."""
+    def _parse(self) -> None:
+        stream, at = self._stream, 0
+        while len(stream) >= at + 2:
+            size, start = stream[at + 1], at + 2
+            if size > 125:
+                width = 2 if size == 126 else 8
+                size, start = int.from_bytes(stream[start : start + width], "big"), start + width
+            if len(stream) < start + size:
+                break
+            payload = bytes(stream[start : start + size])
+            match stream[at] & 15:
+                case 9:
+                    self.send(payload, 0x8A)
+                case 8:
+                    raise ConnectionError(f"the server closed: {payload!r}")
+                case _:
+                    self._messages.append(payload)
+                    self.size += size
+            at = start + size
+        del stream[:at]
+
+    def send(self, payload: bytes, head: int = 0x82) -> None:
+        """A masked frame of at most 125 bytes; binary."""
         assert len(payload) <= 125
-        self.transport.write(bytes((0x82, 0x80 | len(payload))) + bytes(4) + payload)
+        self.transport.write(bytes((head, 0x80 | len(payload))) + bytes(4) + payload)
 
     async def until(self, condition: Any) -> None:
         async with asyncio.timeout(WAIT_SECONDS_MAX):
@@ -160,20 +191,12 @@ class Watcher(asyncio.Protocol):
                 await self.changed.wait()
 
     def messages(self) -> list[bytes]:
-        """Payloads of whole frames so far, which are taken out of the stream; pings are answered by nobody."""
-        taken, at, stream = [], 0, self.stream
-        while len(stream) >= at + 2:
-            size, start = stream[at + 1], at + 2
-            if size > 125:
-                width = 2 if size == 126 else 8
-                size, start = int.from_bytes(stream[start : start + width], "big"), start + width
-            if len(stream) < start + size:
-                break
-            if stream[at] & 15 in (1, 2):
-                taken.append(bytes(stream[start : start + size]))
-            at = start + size
-        del stream[:at]
+        """Payloads since they were last asked for."""
+        taken, self._messages, self.size = self._messages, [], 0
         return taken
+
+    def has_events(self) -> bool:
+        return any(b"\xa6events" in message[:16] for message in self._messages)
 
 
 def subscription(game: bytes) -> bytes:

@@ -27,7 +27,7 @@ async def run(size: Size, folder: Path) -> Report:
                 work = [each(peer, game) for peer, game in zip(peers, games, strict=True)]
                 cpu = await timed(server, rates["product"], PLAYS * len(peers), work)
                 for peer, game in zip(peers, games, strict=True):
-                    await peer.do(game, "Resign")
+                    await peer.end(game)
                     server.check(game, peer.seen.pop(game))
                 return cpu
 

@@ -22,16 +22,16 @@ async def run(size: Size, folder: Path) -> Report:
                 first = subscription(game) if name == "product" else None
                 some = [await Watcher.of(process.address, first) for _ in range(count)]
                 if first is not None:
-                    await asyncio.gather(*(w.until(lambda w=w: b"\xa6events" in w.stream) for w in some))
+                    await asyncio.gather(*(w.until(lambda w=w: w.has_events()) for w in some))
                 everybody += some
                 if number:
                     held[name].append((process.memory_bytes - before) / count / 1024)
         watchers = [watcher for watcher in everybody if watcher.messages()]
         await peer.play(game)
         frame = next(frame for frame in reversed(peer.raw) if b"\xa6events" in frame[:16])
-        await asyncio.gather(*(w.until(lambda w=w: len(w.stream) >= len(frame)) for w in watchers))
+        await asyncio.gather(*(w.until(lambda w=w: w.size >= len(frame)) for w in watchers))
         assert all(watcher.messages() == [frame] for watcher in watchers)
-        await peer.do(game, "Resign")
+        await peer.end(game)
         server.check(game, peer.seen[game])
         for watcher in everybody:
             watcher.transport.close()

@@ -2,10 +2,11 @@
 
 import asyncio
 from pathlib import Path
+from typing import Any
 
 from websockets.asyncio.client import connect
 
-from bench.clients import Player, Watcher, leave, players, subscription
+from bench.clients import SUBPROTOCOL, Player, Watcher, leave, players, subscription
 from bench.measure import Report, Row, Size, alternating
 from bench.processes import Process, Product, floor, product
 
@@ -58,7 +59,7 @@ class Crowd:
         game = await peer.begin()
         peer.raw.clear()
         await peer.play(game)
-        await peer.do(game, "Resign")
+        await peer.end(game)
         return len(peer.raw[0])
 
     async def deliver(self, updates: int) -> float:
@@ -76,8 +77,8 @@ class Crowd:
         for _ in range(PLAYS):
             await asyncio.gather(*(peer.play(game) for peer, game in zip(peers, games, strict=True)))
         frames = [frame for peer in peers for frame in peer.raw if b"\xa6events" in frame[:16]]
-        size = sum(len(frame) + (2 if len(frame) < 126 else 4) for frame in frames)
-        await asyncio.gather(*(w.until(lambda w=w: len(w.stream) >= size) for w in self._watchers))
+        size = sum(map(len, frames))
+        await asyncio.gather(*(w.until(lambda w=w: w.size >= size) for w in self._watchers))
         used = self._server.cpu_seconds - cpu
         for watcher in self._watchers:
             assert sorted(watcher.messages()) == sorted(frames), "a watcher saw something else"
@@ -85,7 +86,7 @@ class Crowd:
             for watcher in self._watchers:
                 watcher.send(_unsubscription(game))
         for peer, game in zip(peers, games, strict=True):
-            await peer.do(game, "Resign")
+            await peer.end(game)
             self._server.check(game, peer.seen.pop(game))
         return used / (PLAYS * updates * len(self._watchers)) * 1e6
 
@@ -106,17 +107,17 @@ async def _caught_up(watcher: Watcher, backlogs: int) -> None:
 
 async def broadcast(bare: Process, readers: list[Watcher], updates: int, frame_bytes: int) -> float:
     """CPU of the bare server for each delivery, µs."""
-    size = (frame_bytes + 4) * updates * PLAYS
-    async with connect(
-        f"ws://{bare.address[0]}:{bare.address[1]}", compression=None, proxy=None, max_size=None
-    ) as asks:
+    size = frame_bytes * updates * PLAYS
+    url = f"ws://{bare.address[0]}:{bare.address[1]}"
+    spoken: Any = [SUBPROTOCOL]
+    async with connect(url, subprotocols=spoken, compression=None, proxy=None, max_size=None) as asks:
         for reader in readers:
-            reader.stream.clear()
+            reader.messages()
         cpu = bare.cpu_seconds
         for number in range(1, PLAYS + 1):
             await asks.send(f"{updates} {frame_bytes}")
             for _ in range(updates):
                 await asks.recv()
             part = size * number // PLAYS
-            await asyncio.gather(*(r.until(lambda r=r, part=part: len(r.stream) >= part) for r in readers))
+            await asyncio.gather(*(r.until(lambda r=r, part=part: r.size >= part) for r in readers))
         return (bare.cpu_seconds - cpu) / (PLAYS * updates * (len(readers) + 1)) * 1e6

@@ -103,7 +103,7 @@ async def _plays(server: Product, peers: list[Player]) -> float:
     await asyncio.gather(*(each(*pair) for pair in zip(peers, begun, strict=True)))
     used = server.cpu_seconds - cpu
     for peer, game in zip(peers, begun, strict=True):
-        await peer.do(game, "Resign")
+        await peer.end(game)
         server.check(game, peer.seen.pop(game))
     return used / (PLAYS * len(peers)) * 1e6
 
@@ -135,7 +135,7 @@ async def _watched(server: Product, peer: Player, crowd: list[Watcher]) -> float
     for watcher in crowd:
         watcher.messages()
         watcher.send(subscription(game))
-    await asyncio.gather(*(w.until(lambda w=w: b"\xa6events" in w.stream) for w in crowd))
+    await asyncio.gather(*(w.until(lambda w=w: w.has_events()) for w in crowd))
     for watcher in crowd:
         watcher.messages()
     peer.raw.clear()
@@ -143,12 +143,12 @@ async def _watched(server: Product, peer: Player, crowd: list[Watcher]) -> float
     for _ in range(PLAYS):
         await peer.play(game)
     frames = [frame for frame in peer.raw if b"\xa6events" in frame[:16]]
-    size = sum(len(frame) + (2 if len(frame) < 126 else 4) for frame in frames)
-    await asyncio.gather(*(w.until(lambda w=w: len(w.stream) >= size) for w in crowd))
+    size = sum(map(len, frames))
+    await asyncio.gather(*(w.until(lambda w=w: w.size >= size) for w in crowd))
     used = server.cpu_seconds - cpu
     for watcher in crowd:
         assert watcher.messages() == frames, "a watcher saw something else"
         watcher.send(subscription(game).replace(b"\xa9subscribe", b"\xabunsubscribe"))
-    await peer.do(game, "Resign")
+    await peer.end(game)
     server.check(game, peer.seen.pop(game))
     return used / PLAYS * 1e6

@@ -29,7 +29,7 @@ async def run(size: Size, folder: Path) -> Report:
                     began = time.perf_counter()
                     await peer.play(game)
                     asked.append((time.perf_counter() - began) * 1e3)
-                await peer.do(game, "Resign")
+                await peer.end(game)
                 server.check(game, peer.seen[game])
                 await peer.leave()
                 for _ in range(PLAYS):

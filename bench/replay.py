@@ -81,11 +81,10 @@ async def watched(server: Product, id_: bytes, bodies: list[bytes]) -> float:
     seen: list[bytes] = []
 
     def whole() -> bool:
-        if watcher.stream:
-            for message in watcher.messages():
-                decoded = msgpack.unpackb(message)
-                if decoded["type"] == "events":
-                    seen.extend(decoded["events"])
+        for message in watcher.messages():
+            decoded = msgpack.unpackb(message)
+            if decoded["type"] == "events":
+                seen.extend(decoded["events"])
         return len(seen) >= head
 
     await watcher.until(whole)

@@ -12,10 +12,12 @@ async def run(size: Size, folder: Path) -> Report:
     games = size.of(100_000, 1_000)
     await live_games(folder / "full", games)
     ready: dict[str, list[float]] = {"full": [], "empty": []}
+    used: dict[str, list[float]] = {"full": [], "empty": []}
     memory: dict[str, list[float]] = {"full": [], "empty": []}
     for number in range(size.rounds + 1):
         for name in ready:
             with product(folder / name) as server:
+                cpu = server.cpu_seconds
                 # It plays, and what it plays can be audited, at once.
                 peer = await Player.of(server, server.join()[1])
                 game = await peer.begin()
@@ -24,12 +26,19 @@ async def run(size: Size, folder: Path) -> Report:
                 await peer.leave()
                 if number:
                     ready[name].append(server.ready_seconds)
+                    used[name].append(cpu)
                     memory[name].append(server.memory_bytes / 2**20)
     what = f"{games:,} live games in the store"
     return Report(
         [
             Row(
                 f"ready with {what}", "s", _series("product", ready["full"]), _series("empty", ready["empty"]), "< 2 s"
+            ),
+            Row(
+                f"CPU until ready with {what}",
+                "s CPU",
+                _series("product", used["full"]),
+                _series("empty", used["empty"]),
             ),
             Row(
                 f"memory with {what}",

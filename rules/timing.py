@@ -58,8 +58,11 @@ def step(rules: Rules, clock: Clock, table: Table, facts: tuple[Fact, ...], at_m
     name, battle, limit_ms = _stage(rules, table)
     if clock.stage != (name, battle):
         return Clock(Stage(name, battle), at_ms, limit_ms, 0, ends_ms)
-    credited_ms = sum(fact.ms for fact in facts if isinstance(fact, Credited))
-    return replace(clock, credited_ms=clock.credited_ms + credited_ms) if credited_ms else clock
+    # Whether the seats have a minute or a day is known only when both reservations have been folded.
+    credited_ms = clock.credited_ms + sum(fact.ms for fact in facts if isinstance(fact, Credited))
+    if (limit_ms, credited_ms) == (clock.limit_ms, clock.credited_ms):
+        return clock
+    return replace(clock, limit_ms=limit_ms, credited_ms=credited_ms)
 
 
 def _stage(rules: Rules, table: Table) -> tuple[str, int, int]:

@@ -14,7 +14,6 @@ from rules.fairness import Purpose, Stream
 from rules.game import (
     HOUSE_SEAT,
     SEATS,
-    CallTime,
     Card,
     Command,
     Dealer,
@@ -388,8 +387,6 @@ def _with(pair: Counts, seat: int, value: int) -> Counts:
 
 def asked(table: Table, facts: tuple[Fact, ...]) -> tuple[int, Command] | None:
     match facts:
-        case (Readied(), Readied(), *_):
-            return 0, CallTime()  # Nobody turns for the other, but the clock for both.
         case (Readied(seat, through), *_) if table.position is not None:
             battle = table.position.battle
             return seat, Turn(battle, through - battle + 1)

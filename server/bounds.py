@@ -1,14 +1,20 @@
 """uvicorn's two protocols with the bounds that they leave open. The only place that knows uvicorn's insides."""
 
 import asyncio
+from collections.abc import Sequence
 from typing import Any, ClassVar
 
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
+from uvicorn.protocols.utils import ClientDisconnected
 from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
-from websockets.frames import CloseCode, Frame
+from websockets.frames import CloseCode, Frame, Opcode
+from websockets.protocol import State
 
 from server.wire import Code
 
+JOINED = "statecraft.joined"
+"""An ASGI extension of ours, in a WebSocket's scope: `websocket.send` may carry a list of payloads under this name, and
+whether they are `text`. They are frames of their own, written together: each write costs a call of the system's."""
 HEAD_BYTES_MAX = 64 << 10
 """Of a request's first line and headers."""
 SMALL_FRAMES_RATE = 100
@@ -67,6 +73,8 @@ class Socket(WebSocketsSansIOProtocol):
 
     close_seconds: ClassVar[float]
     """How long a peer that doesn't read may keep a closing connection."""
+    joined: ClassVar[bool] = True
+    """Whether the extension JOINED is offered."""
     _aborting: asyncio.TimerHandle | None = None
     _small_frames = 0
 
@@ -137,15 +145,30 @@ class Socket(WebSocketsSansIOProtocol):
             self.close_timer = self.loop.call_later(self.close_timeout, self.transport.close)
 
     async def send(self, message: Any) -> None:
+        if JOINED in message:
+            await self._send_joined(message[JOINED], message["text"])
+            return
         await super().send(message)
         # A refusal completes the handshake as well; uvicorn would log it as a fault of ours.
         self.handshake_complete = self.handshake_complete or self.close_sent
+
+    async def _send_joined(self, payloads: Sequence[bytes], text: bool) -> None:
+        await self.writable.wait()
+        if self.disconnected or self.close_sent or self.conn.state is not State.OPEN:
+            raise ClientDisconnected
+        # Without extensions a server's frame is a head and the payload (RFC 6455 section 5.2).
+        opcode = Opcode.TEXT if text else Opcode.BINARY
+        pieces = [piece for payload in payloads for piece in (frame_head(opcode, len(payload)), payload)]
+        self.transport.write(b"".join(pieces))
 
     def keepalive_timeout(self) -> None:
         super().keepalive_timeout()
         self._abort_later()
 
     async def run_asgi(self) -> None:
+        if self.joined:
+            extensions: dict[str, Any] = {**self.scope["extensions"], JOINED: {}}
+            self.scope["extensions"] = extensions
         await super().run_asgi()
         if self.writable.is_set():
             self._abort_later()
@@ -163,9 +186,18 @@ class Socket(WebSocketsSansIOProtocol):
             self._aborting.cancel()
 
 
-def socket_class(close_seconds: float) -> type[Socket]:
+def socket_class(close_seconds: float, joined: bool) -> type[Socket]:
     """uvicorn makes its protocols itself, so what they must know is in their class."""
-    return type("Socket", (Socket,), {"close_seconds": close_seconds})
+    return type("Socket", (Socket,), {"close_seconds": close_seconds, "joined": joined})
+
+
+def frame_head(opcode: int, size: int) -> bytes:
+    """Of a whole, unmasked frame."""
+    if size < 126:
+        return bytes((0x80 | opcode, size))
+    if size < 1 << 16:
+        return bytes((0x80 | opcode, 126)) + size.to_bytes(2, "big")
+    return bytes((0x80 | opcode, 127)) + size.to_bytes(8, "big")
 
 
 def _is_utf8(data: bytes) -> bool:

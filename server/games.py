@@ -33,6 +33,7 @@ from rules.game import (
     Table,
 )
 from rules.timing import Clock
+from server.causes import Causes, Unreadable
 from server.wire import Trouble
 
 LIVE_MAX = 20_000
@@ -107,6 +108,11 @@ class Games:
         self._key = max(keys)
         self._clock = clock
         self._live: OrderedDict[bytes, Live] = OrderedDict()
+        self._causes = Causes(log)
+        self._ahead: dict[bytes, Live] = {}
+        """What appends under way lead to, by the hash of their last event."""
+        self._opening: set[bytes] = set()
+        """Games that are being opened here, so that they are in mind from their first event on."""
         self._published: list[Published] = []
         log.listen(self._appended)
 
@@ -185,14 +191,21 @@ class Games:
 
     def _appended(self, game_id: bytes, before: Head, events: tuple[Stored, ...]) -> None:
         live = self._live.get(game_id)
-        if live is not None and live.head == before:
+        begins = live is None and before.version == 0 and game_id in self._opening
+        if begins or (live is not None and live.head == before):
             try:
-                live = self._keep(self._advance(live, events))
+                live = self._keep(self._folded(game_id, live, events))
             except Damaged as error:
                 log_line.error("damaged game", game=game_id.hex(), version=error.version, why=error.why)
                 return
         for published in self._published:
             published(game_id, live, before, events)
+
+    def _folded(self, game_id: bytes, live: Live | None, events: tuple[Stored, ...]) -> Live:
+        # Whoever asked for it has folded it already; what another process appended is folded here.
+        if (ahead := self._ahead.get(events[-1].hash)) is not None:
+            return ahead
+        return self._begin(game_id, events) if live is None else self._advance(live, events)
 
     # ------------------------------------------------------------ commands
 
@@ -276,12 +289,24 @@ class Games:
                     wait_ms=None if clock.due_ms is None else max(0, clock.due_ms - now_ms),
                     expired_ms=expired_ms,
                 )
+                head = events[-1].head
+                self._ahead[head.hash] = replace(
+                    live,
+                    head=head,
+                    table=moved.table,
+                    dealer=moved.dealer,
+                    clock=clock,
+                    at_ms=now_ms,
+                    causes=(*live.causes, (cause, head))[-CAUSES_KEPT:],
+                )
                 try:
                     return await self._log.append(live.game, live.head, batch)
                 except NotYet:
                     return Reason.NOT_DUE
                 except (Conflict, Unknown):
                     pass  # Someone was faster, or nobody knows: read again, decide again.
+                finally:
+                    self._ahead.pop(head.hash, None)
             live = await self._reread(live)
         return Trouble.TRY_AGAIN
 
@@ -305,16 +330,10 @@ class Games:
                 raise Damaged(game_id, head.version, "the head of its log is no event's")
 
     async def _found(self, game_id: bytes, cause: bytes) -> Head | None:
-        made = None
-        for stored in await self._log.read(game_id):
-            if cause not in stored.body:
-                continue
-            try:
-                if codec.decode(stored.body).cause == cause:
-                    made = stored.head
-            except Undecodable as error:
-                raise Damaged(game_id, stored.version, str(error)) from error
-        return made
+        try:
+            return await self._causes.made(game_id, cause)
+        except Unreadable as error:
+            raise Damaged(game_id, error.version, error.why) from error
 
     # ------------------------------------------------------------ a player's place in a ladder
 
@@ -342,13 +361,23 @@ class Games:
                 return held.game, made or held.live.head
             before = await self._log.before(held.game)
             after = await self.told(() if before is None else (before,))
-            opened = await self.ask(self._unopened(held.game, rules), 0, command, cause, after=after)
+            opened = await self._begins(self._unopened(held.game, rules), command, cause, after)
             if isinstance(opened, Head):
-                await self.at(held.game)
                 return held.game, opened
             if opened is not Reason.ALREADY_OPEN:
                 return opened
         return Trouble.TRY_AGAIN
+
+    async def _begins(
+        self, live: Live, command: Command, cause: bytes, after: tuple[bytes, ...]
+    ) -> Head | Reason | Trouble:
+        self._opening.add(live.game)
+        try:
+            opened = await self.ask(live, 0, command, cause, after=after)
+            await self.at(live.game)  # Where it was opened by somebody else.
+            return opened
+        finally:
+            self._opening.discard(live.game)
 
     def _unopened(self, game_id: bytes, rules: Rules) -> Live:
         return _empty(game_id, rules, fairness.secret(self._keys[self._key], game_id))
@@ -376,9 +405,7 @@ class Games:
         command = OpenBetween(settings, players, counts, witnessed=self._entered is not None, key=self._key)
         cause = codec.cause(game_id, codec.SERVER_SEAT, codec.NOBODY, "open", command)
         live = await self.at(game_id)
-        opened = await self.ask(live or self._unopened(game_id, rules), 0, command, cause)
-        await self.at(game_id)
-        return opened
+        return await self._begins(live or self._unopened(game_id, rules), command, cause, ())
 
     async def sit(
         self, live: Live, player: bytes, entropy_hash: bytes, command_id: str, befores: Iterable[bytes]

@@ -1,6 +1,7 @@
 """The feed `me`: where a player waits, his unfinished games between people, and the rematches asked of him."""
 
 import asyncio
+from dataclasses import dataclass, field
 
 import structlog
 
@@ -17,44 +18,63 @@ RETRY_SECONDS = 1.0
 log_line = structlog.get_logger()
 
 
+@dataclass(slots=True)
+class _Own:
+    """One player's feed."""
+
+    feed: Feed
+    coming: set[Watcher] = field(default_factory=set)
+    """Who waits for the first rows, and would read a delta before they came."""
+    lock: asyncio.Lock = field(default_factory=asyncio.Lock)
+    """Held while rows are looked up and set, so that older ones never come after newer ones."""
+
+
 class Mine:
     """The feeds of players who follow theirs just now."""
 
     def __init__(self, between: Between, queue: Queue) -> None:
         self._between = between
         self._queue = queue
-        self._feeds: dict[bytes, Feed] = {}
+        self._own: dict[bytes, _Own] = {}
         self._changed: set[bytes] = set()
         self._news = asyncio.Event()
         between.listen(self.changes)
         queue.listen(self.changes)
 
     def __len__(self) -> int:
-        return len(self._feeds)
+        return len(self._own)
 
     def changes(self, player: bytes) -> None:
-        if player in self._feeds:
+        if player in self._own:
             self._changed.add(player)
             self._news.set()
 
     async def follow(self, watcher: Watcher, player: bytes, after: tuple[int, bytes] | None) -> None:
         """Raises Unknown."""
-        feed = self._feeds.setdefault(player, Feed("me", SECTIONS))
-        feed.watchers.add(watcher)  # Before anything is awaited, so that the feed stays and misses no change.
+        own = self._own.setdefault(player, _Own(Feed("me", SECTIONS)))
+        own.coming.add(watcher)
         try:
-            feed.set(await self._now(player))
-        except BaseException:
-            self.leave(watcher, player)
-            raise
-        if watcher in feed.watchers:
-            feed.follow(watcher, after)
+            await self._look_up(player, own)
+            if watcher in own.coming:
+                own.feed.follow(watcher, after)
+        finally:
+            own.coming.discard(watcher)
+            self._let_go(player, own)
 
     def leave(self, watcher: Watcher, player: bytes) -> None:
-        feed = self._feeds.get(player)
-        if feed is not None:
-            feed.leave(watcher)
-            if not feed.watchers:
-                del self._feeds[player]
+        own = self._own.get(player)
+        if own is not None:
+            own.coming.discard(watcher)
+            own.feed.leave(watcher)
+            self._let_go(player, own)
+
+    def _let_go(self, player: bytes, own: _Own) -> None:
+        if not own.coming and not own.feed.watchers and self._own.get(player) is own:
+            del self._own[player]
+
+    async def _look_up(self, player: bytes, own: _Own) -> None:
+        async with own.lock:
+            own.feed.set(await self._now(player))
 
     async def run(self) -> None:
         """For ever: tell whoever follows what has changed."""
@@ -63,15 +83,15 @@ class Mine:
             self._news.clear()
             while self._changed:
                 player = self._changed.pop()
+                own = self._own.get(player)
+                if own is None:
+                    continue
                 try:
-                    rows = await self._now(player)
+                    await self._look_up(player, own)
                 except Unknown as error:
                     log_line.warning("a player's own feed waits", why=repr(error))
                     self._changed.add(player)
                     await asyncio.sleep(RETRY_SECONDS)
-                    continue
-                if (feed := self._feeds.get(player)) is not None:
-                    feed.set(rows)
 
     async def _now(self, player: bytes) -> dict[str, Rows]:
         games = {

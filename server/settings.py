@@ -23,6 +23,8 @@ class Settings:
     """How long a peer that doesn't read is waited for, with a backlog or a close."""
     sweep_seconds: float
     """Between two looks at deadlines."""
+    joined_writes: bool
+    """Whether what waits for a connection is written at once; else frame by frame, as uvicorn does it."""
     archive_place: str | None = None
     """A directory, or an object store's URL; None: `archive` in the data directory."""
 
@@ -54,6 +56,7 @@ def settings(environment: Mapping[str, str] | None = None) -> Settings:
         connections_max=_number(given, "STATECRAFT_CONNECTIONS_MAX", 20_000, 1, 10**6),
         close_seconds=_number(given, "STATECRAFT_CLOSE_SECONDS", 10, 0, 600),
         sweep_seconds=_number(given, "STATECRAFT_SWEEP_SECONDS", 5, 1, 3600),
+        joined_writes=_number(given, "STATECRAFT_JOINED_WRITES", 1, 0, 1) == 1,
         archive_place=given.get("STATECRAFT_ARCHIVE") or None,
     )
 

@@ -9,6 +9,7 @@ from starlette.requests import HTTPConnection
 from starlette.responses import PlainTextResponse
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
+from server.bounds import JOINED
 from server.connection import Connection, TooFast
 from server.identity import Session, WrongToken, session
 from server.parts import Parts
@@ -17,6 +18,8 @@ from server.wire import CODECS, BadFrame, Code, Codec
 log_line = structlog.get_logger()
 
 OUTGOING_BYTES_MAX = 1 << 20
+WRITE_BYTES = 64 << 10
+"""A write takes no further frame when it has so many."""
 ROOM_BYTES = OUTGOING_BYTES_MAX // 4
 """Where no more than this waits, a page of a backlog may follow."""
 REASON_BYTES_MAX = 123
@@ -31,6 +34,7 @@ class Outgoing:
     def __init__(self, websocket: WebSocket, text: bool, stall_seconds: float) -> None:
         self._websocket = websocket
         self._text = text
+        self._joined = JOINED in websocket.scope.get("extensions", {})
         self._stall_seconds = stall_seconds
         self._frames: deque[bytes] = deque()
         self._bytes = 0
@@ -92,9 +96,9 @@ class Outgoing:
                 await self._wake.wait()
                 self._wake.clear()
                 while self._frames:
-                    frame = self._frames.popleft()
-                    await self._write(frame)
-                    self._bytes -= len(frame)
+                    frames = self._next()
+                    await self._write(frames)
+                    self._bytes -= sum(map(len, frames))
                     self._tell_written()
                 if self._close is not None:
                     await self._websocket.close(*self._close)
@@ -105,11 +109,24 @@ class Outgoing:
             self._over = True
             self._tell_written()
 
-    async def _write(self, frame: bytes) -> None:
-        if self._text:
-            await self._websocket.send_text(frame.decode())
-        else:
-            await self._websocket.send_bytes(frame)
+    def _next(self) -> list[bytes]:
+        """What goes in one write: everything that came in this tick of the loop, or a good part of a long queue."""
+        frames = [self._frames.popleft()]
+        size_bytes = len(frames[0])
+        while self._joined and self._frames and size_bytes < WRITE_BYTES:
+            frames.append(self._frames.popleft())
+            size_bytes += len(frames[-1])
+        return frames
+
+    async def _write(self, frames: list[bytes]) -> None:
+        if self._joined:
+            await self._websocket.send({"type": "websocket.send", JOINED: frames, "text": self._text})
+            return
+        for frame in frames:
+            if self._text:
+                await self._websocket.send_text(frame.decode())
+            else:
+                await self._websocket.send_bytes(frame)
 
 
 def _short(why: str) -> str:

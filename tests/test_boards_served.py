@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import re
 from collections.abc import AsyncIterator
 from functools import partial
 from pathlib import Path
@@ -22,6 +23,7 @@ from projections.rivals import RIVALS
 from projections.trophies import COLOURS
 from server.projector import PROJECTIONS
 from tests.running import Guest, Server, connected, eventually, serving
+from tests.test_docs import PROTOCOL, examples
 from tests.test_projector import places
 from tests.test_public import checkpoint, leaves
 
@@ -44,6 +46,13 @@ class World:
     @property
     def leaf_hash(self) -> str:
         return merkle.leaf_hash(self.bodies[-1]).hex()
+
+    def stars(self, guest: Guest) -> int:
+        return sum(
+            entry.ladder == "states-relaxed" and entry.winner == 0
+            for entry in self.entries
+            if isinstance(entry, Closing) and bytes.fromhex(guest.player) in entry.players
+        )
 
     @property
     def who(self) -> list[bytes]:
@@ -290,3 +299,45 @@ def _told(http: httpx.Client, game: bytes, headers: dict[str, str], games: int) 
     rows = http.get("/api/me", params={"wait_game": game.hex(), "wait_ms": 2000}, headers=headers).json()["ladders"]
     count: int = sum(each["games"] for each in rows)
     return count == games
+
+
+def shape(value: Any) -> Any:
+    """What a JSON value is made of: names and kinds, the first of a list, null for whatever may be null."""
+    match value:
+        case dict():
+            return {name: shape(each) for name, each in value.items()}
+        case list():
+            return [shape(each) for each in value[:1]]
+        case _:
+            return type(value).__name__
+
+
+def same(told: Any, example: Any) -> bool:
+    """Whether two shapes are one, but for lists that happen to be empty and values that happen to be null."""
+    match told, example:
+        case dict(), dict():
+            return list(told) == list(example) and all(same(told[name], example[name]) for name in told)
+        case list(), list():
+            return all(same(one, other) for one, other in zip(told, example, strict=False))
+        case _:
+            return told == example or "NoneType" in (told, example)
+
+
+async def test_the_documents_examples_have_the_shapes_of_what_is_served(world: World) -> None:
+    champion = max(world.guests, key=lambda guest: world.stars(guest))
+    board = "/api/boards/states-relaxed/wins"
+    served = {
+        "boards": "/api/boards",
+        "board": f"{board}/week",
+        "player": f"/api/players/{champion.player}",
+        "games": f"/api/players/{champion.player}/games?count=1&ladder=states-relaxed",
+    }
+    with world.server.http() as http:
+        for kind, path in served.items():
+            (block,) = re.findall(rf"```json {kind}\n(.*?)```", PROTOCOL, re.S)
+            told, example = shape(http.get(path).json()), shape(json.loads(block))
+            assert same(told, example), (kind, told, example)
+            assert not same({**told, "more": "int"}, example)
+        lines = [json.loads(line) for line in http.get(f"{board}/all/export").text.splitlines()]
+        told = [shape(line) for line in (lines[0], lines[1], lines[-1])]
+        assert same(told, [shape(json.loads(line)) for line in examples("export")])

@@ -200,7 +200,7 @@ def test_the_commands_of_the_readme_exist_with_their_options() -> None:
     readme = (ROOT / "README.md").read_text()
     lines = re.findall(r"^\./statecraft (\w+)(.*)$", readme, re.M)
     assert {command for command, _ in lines} == {
-        *("serve", "audit", "proof", "refill", "export", "replay", "simulate"),
+        *("serve", "audit", "proof", "refill", "rebuild", "export", "replay", "simulate"),
     }
     for command, rest in lines:
         shown = run(command, "--help", COLUMNS="200", NO_COLOR="1").stdout

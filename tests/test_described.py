@@ -198,6 +198,17 @@ def test_every_example_of_the_protocol_is_as_described(example: str) -> None:
     assert frame_faults(value) == []
 
 
+@pytest.mark.parametrize(
+    ("kind", "schema"),
+    [("boards", "Boards"), ("board", "Board"), ("player", "Record"), ("games", "History"), ("witness", "Witness")],
+)
+def test_every_example_of_an_answer_is_as_described(kind: str, schema: str) -> None:
+    for block in re.findall(rf"```json {kind}\n(.*?)```", (ROOT / "docs" / "protocol.md").read_text(), re.S):
+        for value in [json.loads(block)] if kind != "witness" else map(json.loads, block.splitlines()):
+            assert faults({"$ref": f"#/components/schemas/{schema}"}, HTTP, value) == []
+            assert faults({"$ref": f"#/components/schemas/{schema}"}, HTTP, {**value, "more": 1})
+
+
 @st.composite
 def bent(draw: st.DrawFn) -> dict[str, Any]:
     """A message of a client's, with something about it changed, or not."""

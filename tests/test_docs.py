@@ -16,7 +16,7 @@ from rules.fifty_states import FIFTY_STATES, Position
 from rules.game import Reason, Table
 from rules.war import CLASSIC
 from rules.war import Position as WarPosition
-from server import public, socket, wire
+from server import leaderboards, players, public, socket, wire
 from server.connection import BURST, RATE
 from server.http import routes
 from server.wire import FRAME_BYTES_MAX, JSON, MSGPACK, Code, Do, ToClient, Trouble
@@ -94,10 +94,10 @@ def test_every_close_code_and_limit_is_documented() -> None:
 
 
 def test_every_address_is_documented() -> None:
-    for route in (*routes(), *public.routes()):
+    for route in (*routes(), *public.routes(), *leaderboards.routes(), *players.routes()):
         if route.path != "/healthz":
             for method in (route.methods or set()) - {"HEAD"}:
-                path = route.path.replace("{game}", "<game>").replace("{path:path}", "<path>")
+                path = re.sub(r"\{(\w+)(:path)?\}", r"<\1>", route.path)
                 assert f"`{method} {path}`" in PROTOCOL, (method, path)
 
 

@@ -480,7 +480,8 @@ async def test_a_game_is_over_seven_days_after_its_opening(tmp_path: Path) -> No
             assert await client.open("relaxed") != late
             assert await client.open("strategic") != void
         with server.http() as http:
-            rows = http.get("/api/me/rivals", headers={"Authorization": f"Bearer {guest.token}"}).json()["rivals"]
+            mine = {"Authorization": f"Bearer {guest.token}"}
+            rows = await eventually(lambda: http.get("/api/me/rivals", headers=mine).json()["rivals"])
         assert [(row["mode"], row["games"], row["wins"]) for row in rows] == [("relaxed", 1, 0)]
         assert server.errors == ""
     finally:

@@ -1,12 +1,14 @@
-"""A server that is killed at random points, its sequencer and signer with it: the ledger is that of an unkilled one."""
+"""A server killed at random points, with its sequencer, signer and projector: all is as if nothing had been killed."""
 
 import asyncio
 import contextlib
 import os
 import shutil
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from random import Random
+from typing import Any
 
 import httpx
 import pytest
@@ -20,12 +22,15 @@ from events.notes import VerifierKey
 from events.sqlite import SqliteLog
 from events.sqlite_ledger import SqliteLedger
 from projections import saved
+from projections.projection import digest
 from projections.told import told
 from projections.whole import Seen, check
 from server.fetch import fetcher
+from server.projector import PROJECTIONS
 from server.signer import Signed, read_note
 from tests.running import Closed, Followed, Guest, Server, connect, eventually, serving
 from tests.test_cli import run
+from tests.test_projector import contents, rebuilt
 from tests.test_public import play
 
 pytestmark = pytest.mark.anyio
@@ -100,6 +105,7 @@ async def test_killed_at_any_point_the_ledger_has_every_game_once_and_contradict
 
     with server.http() as http:
         at = await eventually(lambda: (now := http.get("/api/ledger").json())["signed"] == now["leaves"] and now)
+        await eventually(lambda: folded(http.get("/api/ledger").json(), at["leaves"]))
     assert (at["partitions_stopped"], at["not_signed_because"]) == ({}, None)
     await asyncio.to_thread(checkpoints.look, server)
     assert len({signed.size for signed in checkpoints.seen}) > 2, "nothing was signed between the kills"
@@ -108,6 +114,7 @@ async def test_killed_at_any_point_the_ledger_has_every_game_once_and_contradict
 
     games = {game for person in people for game in person.games}
     bodies = await the_ledger_is_that_of_a_clean_run(server.data, games)
+    await the_projections_are_those_of_a_clean_rebuild(server.data, bodies)
     for signed in checkpoints.seen:
         hashes = [merkle.leaf_hash(body) for body in bodies[: signed.size]]
         assert merkle.EMPTY.extend(hashes)[0].root == signed.checkpoint.root
@@ -149,6 +156,26 @@ async def the_ledger_is_that_of_a_clean_run(data: Path, games: set[bytes]) -> li
     return bodies
 
 
+def folded(told: Any, size: int) -> bool:
+    """Whether every projection is there, without any trouble."""
+    assert {each["trouble"] for each in told["projections"].values()} == {None}
+    return {each["as_of"] for each in told["projections"].values()} == {size}
+
+
+async def the_projections_are_those_of_a_clean_rebuild(data: Path, bodies: Sequence[bytes]) -> None:
+    """Byte for byte, and so `statecraft rebuild` finds."""
+    database = await Database.reader(data / "boards.db")
+    for projection in PROJECTIONS:
+        checkpoint, rows = await contents(database, projection.name)
+        assert rows == rebuilt(projection, [entries.decode(body) for body in bodies])
+        assert (checkpoint.as_of, checkpoint.leaf_hash) == (len(bodies), merkle.leaf_hash(bodies[-1]))
+        assert checkpoint.digest == digest(rows.items())
+    await database.close()
+    again = await asyncio.to_thread(run, "rebuild", "--data", data)
+    assert again.returncode == 0, again.stdout
+    assert again.stdout.count("as the one before, which is kept") == len(PROJECTIONS)
+
+
 def assert_order(found: list[Opening | Closing]) -> None:
     """A player's games one after the other, each naming the one before."""
     last: dict[tuple[bytes, str], bytes] = {}
@@ -170,14 +197,19 @@ async def test_a_server_on_an_old_backup_signs_nothing_until_it_is_refilled(tmp_
         second = await play(server, 3)
         await signed_to(server, 10)
     note = (tmp_path / "archive" / "checkpoint").read_bytes()
+    newer = [(path.name, path.read_bytes()) for path in server.data.glob("boards.db*")]
     await asyncio.to_thread(shutil.rmtree, server.data)
     await asyncio.to_thread(shutil.copytree, backup, server.data)
+    for name, content in newer:  # ahead of the ledger now, until that is refilled
+        (server.data / name).write_bytes(content)
 
     with serving(tmp_path, environment) as server:
         (third,) = await play(server)
         with server.http() as http:
             why = await eventually(lambda: http.get("/api/ledger").json()["not_signed_because"])
         assert "statecraft refill" in why
+        with server.http() as http:
+            assert folded(http.get("/api/ledger").json(), 10)
         busy = run("refill", "--data", server.data, **environment)
         assert (busy.returncode, "served by another process" in busy.stderr) == (2, True)
     assert (tmp_path / "archive" / "checkpoint").read_bytes() == note
@@ -189,6 +221,8 @@ async def test_a_server_on_an_old_backup_signs_nothing_until_it_is_refilled(tmp_
         await signed_to(server, 12)
         for game in (*first, *second, third):
             assert server.audit(game).over
+        with server.http() as http:
+            await eventually(lambda: folded(http.get("/api/ledger").json(), 12))
     seen = Seen(read_key(tmp_path / "archive"), note)
     for _ in check(fetcher(str(tmp_path / "archive")), seen, 0):
         pass

@@ -12,7 +12,17 @@ import anyio
 import pytest
 
 from events.chain import Head, Stored, check, extend, origin
-from events.log import Batch, Conflict, Deadline, NotYet, OutboxEntry, outbox_link, outbox_origin, partition
+from events.log import (
+    BEAT_GAP_MS_MAX,
+    Batch,
+    Conflict,
+    Deadline,
+    NotYet,
+    OutboxEntry,
+    outbox_link,
+    outbox_origin,
+    partition,
+)
 from tests.stores import STORES, Store
 
 pytestmark = pytest.mark.anyio
@@ -385,6 +395,68 @@ async def test_a_move_and_time_up_at_the_same_moment_are_decided_by_the_log(stor
     answers = await together([store.log.append(GAME, head, batch) for batch in batches])
     assert sum(isinstance(answer, Head) for answer in answers) == 1
     assert sum(isinstance(answer, Conflict) for answer in answers) == 19
+
+
+async def test_the_nearest_deadline_is_told_until_it_is_past(store: Store) -> None:
+    assert await store.log.next_deadline() is None
+    for number, wait_ms in enumerate((5000, 300, 90_000)):
+        game = numbered(number)
+        await store.log.append(game, origin(game), behind(origin(game), wait_ms=wait_ms))
+    nearest = await store.log.next_deadline()
+    assert nearest is not None
+    assert 0 < nearest <= 300
+    await store.pass_ms(300)
+    nearest = await store.log.next_deadline()
+    assert nearest is not None
+    assert 300 < nearest <= 4700
+    head = await store.log.head(numbered(1))
+    await store.log.append(numbered(1), head, behind(head))
+    nearest = await store.log.next_deadline()
+    assert nearest is not None
+    assert nearest > 300
+
+
+# ---------------------------------------------------------------- beats
+
+
+async def store_ms(store: Store, number: int) -> int:
+    """The store's now, as the deadline of a game that is used for nothing else tells it."""
+    game = numbered(number)
+    await store.log.append(game, origin(game), behind(origin(game), wait_ms=0))
+    (deadline,) = [each for each in await store.log.deadlines() if each.game == game]
+    return deadline.at_ms
+
+
+SLACK_MS = 200
+"""A store whose clock runs by itself passes a little more than it was asked to."""
+
+
+async def test_silence_is_what_lies_between_beats_that_are_too_far_apart(store: Store) -> None:
+    begin = await store_ms(store, 1)
+    assert await store.log.silence(begin - 10_000, begin) == 0, "before the first beat nobody can say"
+    await store.log.beat()
+    await store.pass_ms(1000)
+    await store.log.beat()
+    assert await store.log.silence(begin, await store_ms(store, 2)) == 0
+    down = await store_ms(store, 3)
+    await store.pass_ms(BEAT_GAP_MS_MAX + 500)
+    during = await store_ms(store, 4)
+    open_ended = await store.log.silence(begin, during)
+    assert abs(open_ended - (during - down)) <= SLACK_MS, "no beat has come since"
+    await store.log.beat()
+    up = await store_ms(store, 5)
+    assert abs(await store.log.silence(begin, up) - (up - down)) <= SLACK_MS
+    assert abs(await store.log.silence(down + 1000, up - 1000) - (up - down - 2000)) <= SLACK_MS
+    assert await store.log.silence(up, up + 1000) == 0
+    assert await store.log.silence(begin - 5000, begin) == 0
+
+
+async def test_beats_at_once_are_as_good_as_one(store: Store) -> None:
+    begin = await store_ms(store, 1)
+    for _ in range(3):
+        await together([store.log.beat() for _ in range(5)])
+        await store.pass_ms(1000)
+    assert await store.log.silence(begin, await store_ms(store, 2)) == 0
 
 
 # ---------------------------------------------------------------- claims

@@ -5,8 +5,10 @@ from typing import Any
 
 import pytest
 from starlette.websockets import WebSocket, WebSocketDisconnect
+from websockets.frames import Frame, Opcode
 
-from server.socket import OUTGOING_BYTES_MAX, ROOM_BYTES, Outgoing
+from server.bounds import JOINED, frame_head
+from server.socket import OUTGOING_BYTES_MAX, ROOM_BYTES, WRITE_BYTES, Outgoing
 from server.wire import Code
 from tests.running import wait_seconds_max
 
@@ -16,12 +18,14 @@ pytestmark = pytest.mark.anyio
 class Reader:
     """The peer's side of an ASGI WebSocket: takes a frame when it is told to."""
 
-    def __init__(self, stall_seconds: float = wait_seconds_max) -> None:
+    def __init__(self, stall_seconds: float = wait_seconds_max, joined: bool = False) -> None:
         self.taken: list[dict[str, Any]] = []
         self._takes = asyncio.Semaphore(0)
         self._gone = False
         self._took = asyncio.Event()
-        websocket = WebSocket({"type": "websocket"}, self._receive, self._send)
+        websocket = WebSocket(
+            {"type": "websocket", "extensions": {JOINED: {}} if joined else {}}, self._receive, self._send
+        )
         self.outgoing = Outgoing(websocket, False, stall_seconds)
         self._websocket = websocket
 
@@ -64,6 +68,27 @@ class Reader:
             await self._draining
         code: int = self.taken[-1]["code"]
         return code
+
+
+async def test_what_waits_goes_in_one_write_where_writes_may_be_joined() -> None:
+    async with Reader(joined=True) as reader, asyncio.timeout(wait_seconds_max):
+        for number in range(3):
+            reader.outgoing.send(bytes([number]))
+        await reader.take_one()
+        assert reader.taken == [{"type": "websocket.send", JOINED: [b"\x00", b"\x01", b"\x02"], "text": False}]
+        for _ in range(5):
+            reader.outgoing.send(bytes(WRITE_BYTES // 2))
+        for frames in (2, 2, 1):
+            await reader.take_one()
+            assert len(reader.taken[-1][JOINED]) == frames
+        assert reader.outgoing.has_room()
+
+
+@pytest.mark.parametrize("size", [0, 1, 125, 126, 65_535, 65_536, 70_000])
+@pytest.mark.parametrize("opcode", [Opcode.TEXT, Opcode.BINARY])
+def test_a_frame_has_the_bytes_that_websockets_gives_it(size: int, opcode: Opcode) -> None:
+    whole = frame_head(opcode, size) + b"x" * size
+    assert whole == Frame(opcode, b"x" * size).serialize(mask=False)
 
 
 async def test_there_is_room_while_little_waits_and_again_when_enough_was_taken() -> None:

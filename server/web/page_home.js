@@ -47,10 +47,13 @@ export class HomePage {
     for (const { record } of shelves) void this.look(record.path);
   }
 
-  /** @param {string} path */
-  async look(path) {
+  /** @param {string} path @param {number} [tries] */
+  async look(path, tries = looksMax) {
+    const begun = performance.now();
     try {
       this.#records.set(path, await get(`${path}${afterLast()}`));
+      // An answer that took all the time there was came without the game: on a busy server it needs a little longer.
+      if (performance.now() - begun > waitMs && tries > 1) void this.look(path, tries - 1);
     } catch {
       // Trouble is shown by the socket; the record comes with the next visit.
     }
@@ -138,10 +141,14 @@ export class HomePage {
   }
 }
 
+/** The longest that the server waits at once. */
+const waitMs = 2000;
+const looksMax = 5;
+
 /** The game that this browser finished last is to be in a record, if it comes soon. */
 function afterLast() {
   const game = browser.read("finished");
-  return /^[0-9a-f]{32}$/.test(game) ? `?wait_game=${game}&wait_ms=2000` : "";
+  return /^[0-9a-f]{32}$/.test(game) ? `?wait_game=${game}&wait_ms=${waitMs}` : "";
 }
 
 const startingOver = {

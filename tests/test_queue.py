@@ -1,0 +1,220 @@
+"""Pairing: who plays whom as a law, the store's one write, and a server with a thousand who wait."""
+
+import asyncio
+from collections import Counter
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from pathlib import Path
+from random import Random
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from events import sqlite
+from events.database import Database
+from events.sqlite import SqliteLog
+from server import meetings, pairing
+from server.meetings import SERVER_MS_MAX, Entry, Meeting, SqliteMeetings
+from server.pairing import COUNTED_A_DAY_MAX, WINDOW_A_SECOND, WINDOW_SECONDS, WINDOW_START, Pair, Waiting, pairs
+from tests.positions import NOW
+
+RULES, LADDER = "fifty-states/1", "states-versus"
+SERVER = b"a server's 16 id"
+DAY_MS = 24 * 3600 * 1000
+
+
+def player(number: int) -> bytes:
+    return number.to_bytes(16, "big")
+
+
+def nobody_met(one: bytes, other: bytes) -> int:
+    return 0
+
+
+# ---------------------------------------------------------------- the choice, pure
+
+lines = st.lists(
+    st.tuples(st.integers(0, 300_000), st.integers(0, 40_000)),
+    max_size=30,
+).map(lambda rows: [Waiting(player(number), rating, NOW - waited) for number, (rating, waited) in enumerate(rows, 1)])
+days = st.dictionaries(st.tuples(st.integers(1, 30), st.integers(1, 30)), st.integers(0, 5), max_size=60)
+
+
+def met_of(day: Mapping[tuple[int, int], int]) -> pairing.Met:
+    return lambda one, other: max(
+        day.get((int.from_bytes(a, "big"), int.from_bytes(b, "big")), 0) for a, b in ((one, other), (other, one))
+    )
+
+
+@given(lines, days)
+def test_nobody_is_paired_twice_and_nobody_who_may_play_is_left_over(
+    waiting: list[Waiting], day: Mapping[tuple[int, int], int]
+) -> None:
+    met = met_of(day)
+    found = pairs(waiting, NOW, met)
+    seats = Counter(who for pair in found for who in pair.players)
+    assert set(seats.values()) <= {1}
+    by_player = {each.player: each for each in waiting}
+    assert seats.keys() <= by_player.keys()
+
+    def near(one: Waiting, other: Waiting) -> bool:
+        waited = max(NOW - one.since_ms, NOW - other.since_ms)
+        far_max = WINDOW_START + WINDOW_A_SECOND * waited // 1000
+        return waited >= WINDOW_SECONDS * 1000 or abs(one.rating - other.rating) <= far_max
+
+    for pair in found:
+        one, other = (by_player[who] for who in pair.players)
+        if pair.counts:
+            assert near(one, other)
+            assert met(*pair.players) < COUNTED_A_DAY_MAX
+        else:
+            assert met(*pair.players) >= COUNTED_A_DAY_MAX
+    left = [each for each in waiting if each.player not in seats]
+    for at, one in enumerate(left):
+        for other in left[at + 1 :]:
+            assert not near(one, other) or met(one.player, other.player) >= COUNTED_A_DAY_MAX
+
+
+def test_the_nearest_rating_is_taken_first_by_who_waits_longest() -> None:
+    line = [
+        Waiting(player(1), 100_000, NOW - 5000),
+        Waiting(player(2), 109_000, NOW - 4000),
+        Waiting(player(3), 101_000, NOW),
+        Waiting(player(4), 112_000, NOW),
+    ]
+    assert pairs(line, NOW, nobody_met) == [
+        Pair((player(1), player(3)), True),
+        Pair((player(2), player(4)), True),
+    ]
+
+
+def test_a_window_widens_until_everybody_is_near_enough() -> None:
+    line = [Waiting(player(1), 100_000, NOW), Waiting(player(2), 160_000, NOW)]
+    assert pairs(line, NOW, nobody_met) == []
+    assert pairs(line, NOW + 9_999, nobody_met) == []
+    assert len(pairs(line, NOW + 10_000, nobody_met)) == 1
+    far = [Waiting(player(1), 0, NOW), Waiting(player(2), 10**9, NOW)]
+    assert pairs(far, NOW + WINDOW_SECONDS * 1000 - 1, nobody_met) == []
+    assert len(pairs(far, NOW + WINDOW_SECONDS * 1000, nobody_met)) == 1
+
+
+def test_a_fourth_game_of_a_day_is_for_nothing_and_only_where_nobody_else_waits() -> None:
+    line = [Waiting(player(number), 100_000, NOW) for number in (1, 2)]
+    often = met_of({(1, 2): COUNTED_A_DAY_MAX})
+    assert pairs(line, NOW, often) == [Pair((player(1), player(2)), False)]
+    third = Waiting(player(3), 900_000, NOW)
+    assert pairs([*line, third], NOW, often) == []
+    (pair,) = pairs([*line, third], NOW + WINDOW_SECONDS * 1000, often)
+    assert pair == Pair((player(1), player(3)), True)
+
+
+def test_ten_thousand_who_wait_are_all_paired() -> None:
+    chance = Random(1)
+    line = [Waiting(player(number), chance.randint(0, 300_000), NOW - number) for number in range(1, 10_001)]
+    found = pairs(line, NOW + WINDOW_SECONDS * 1000, nobody_met)
+    assert len({who for pair in found for who in pair.players}) == 10_000
+
+
+# ---------------------------------------------------------------- the store
+
+pytestmark = pytest.mark.anyio
+
+
+@asynccontextmanager
+async def store(folder: Path) -> AsyncIterator[tuple[SqliteMeetings, SqliteLog]]:
+    database = await Database.open(folder / "store.db", (sqlite.SCHEMA, meetings.SCHEMA))
+    try:
+        yield SqliteMeetings(database), SqliteLog(database)
+    finally:
+        await database.close()
+
+
+def entry(number: int, since_ms: int = NOW, before: bytes = b"", server: bytes = SERVER) -> Entry:
+    return Entry(RULES, player(number), LADDER, 100_000, since_ms, before, server)
+
+
+async def test_a_pairing_claims_both_places_and_arranges_the_game_in_one_write(tmp_path: Path) -> None:
+    async with store(tmp_path) as (meeting_store, log):
+        old = b"an older game id"
+        await log.claim(player(2), LADDER, old)
+        await meeting_store.enter(entry(1))
+        assert await meeting_store.pair(RULES, SERVER, NOW) == []
+        await meeting_store.enter(entry(2, before=old))
+        (paired,) = await meeting_store.pair(RULES, SERVER, NOW)
+        assert paired == Meeting(paired.game, RULES, (), (player(1), player(2)), True, False, (old,))
+        for number in (1, 2):
+            assert await log.claimed(player(number), LADDER) == paired.game
+            assert await meeting_store.of(player(number)) == [paired]
+        assert await meeting_store.unopened() == [paired]
+        assert await meeting_store.waiting(RULES) == 0
+        await meeting_store.opened(paired.game)
+        assert await meeting_store.unopened() == []
+        await meeting_store.forget(paired.game)
+        assert await meeting_store.of(player(1)) == []
+
+
+async def test_who_plays_elsewhere_by_now_is_dropped_and_the_other_waits_on(tmp_path: Path) -> None:
+    async with store(tmp_path) as (meeting_store, log):
+        await meeting_store.enter(entry(1, NOW - 1))
+        await meeting_store.enter(entry(2))
+        await log.claim(player(1), LADDER, b"another game 16.")
+        assert await meeting_store.pair(RULES, SERVER, NOW) == []
+        assert await meeting_store.waiting(RULES) == 1
+        assert await log.claimed(player(2), LADDER) is None
+        await meeting_store.enter(entry(3))
+        (paired,) = await meeting_store.pair(RULES, SERVER, NOW)
+        assert set(paired.players) == {player(2), player(3)}
+
+
+async def test_whoever_enters_twice_has_one_place_from_the_first_time_on(tmp_path: Path) -> None:
+    async with store(tmp_path) as (meeting_store, _):
+        await meeting_store.enter(entry(1, NOW - 5000))
+        await meeting_store.enter(entry(1, NOW))
+        assert await meeting_store.waiting(RULES) == 1
+        assert await meeting_store.pair(RULES, SERVER, NOW) == []
+        assert await meeting_store.leave(RULES, player(1))
+        assert not await meeting_store.leave(RULES, player(1))
+        assert await meeting_store.waiting(RULES) == 0
+
+
+async def test_entries_of_a_server_that_gave_no_sign_are_dropped(tmp_path: Path) -> None:
+    other = b"another server's"
+    async with store(tmp_path) as (meeting_store, _):
+        await meeting_store.enter(entry(1, NOW))
+        await meeting_store.enter(entry(2, NOW + SERVER_MS_MAX + 1, server=other))
+        assert await meeting_store.pair(RULES, other, NOW + SERVER_MS_MAX + 1) == []
+        assert await meeting_store.waiting(RULES) == 1
+        await meeting_store.ends(other)
+        assert await meeting_store.waiting(RULES) == 0
+
+
+async def test_a_fourth_game_of_a_day_claims_nothing_and_the_next_day_counts_again(tmp_path: Path) -> None:
+    async with store(tmp_path) as (meeting_store, log):
+        before = b""
+        for number in range(COUNTED_A_DAY_MAX + 2):
+            now_ms = NOW + (DAY_MS if number > COUNTED_A_DAY_MAX else 0)
+            await meeting_store.enter(entry(1, now_ms, before))
+            await meeting_store.enter(entry(2, now_ms, before))
+            (paired,) = await meeting_store.pair(RULES, SERVER, now_ms)
+            assert paired.counts == (number != COUNTED_A_DAY_MAX)
+            holder = await log.claimed(player(1), LADDER)
+            assert (holder == paired.game) == paired.counts
+            assert paired.befores == ((before,) if paired.counts and before else ())
+            before = holder or b""
+
+
+async def test_a_thousand_at_once_and_many_pairings_at_once_seat_nobody_twice(tmp_path: Path) -> None:
+    async with store(tmp_path) as (meeting_store, _):
+
+        async def come(number: int) -> list[Meeting]:
+            await meeting_store.enter(entry(number, NOW + number))
+            return list(await meeting_store.pair(RULES, SERVER, NOW + 2000)) if number % 7 == 0 else []
+
+        found = await asyncio.gather(*map(come, range(1, 1001)))
+        paired = [meeting for some in found for meeting in some]
+        paired += await meeting_store.pair(RULES, SERVER, NOW + 2000)
+        seats = Counter(who for meeting in paired for who in meeting.players)
+        assert len(seats) == 1000
+        assert set(seats.values()) == {1}
+        assert len({meeting.game for meeting in paired}) == 500
