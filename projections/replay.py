@@ -41,6 +41,7 @@ class Recording:
             raise Undecodable("it doesn't begin with an opening of rules known here")
         self.game = game_id
         self.rules: Rules = RULES[opened.rules]
+        self._open_deal = not opened.secret_hash
         self.events: list[Stored] = []
         self.extend(events)
 
@@ -49,9 +50,9 @@ class Recording:
         self.events += events
         last = codec.decode(self.events[-1].body).fact
         # S comes last and opens what was hidden from the first event on: what was folded without it is folded anew.
-        secret = last.secret if isinstance(last, Unsealed) else b"" if isinstance(last, game.Finished) else None
-        # An open deal has no S and ends with its result: its hands follow from its settings.
-        dealer = Dealer(self.game, secret) if secret is not None else None
+        dealer = Dealer(self.game, last.secret) if isinstance(last, Unsealed) else None
+        if self._open_deal and isinstance(last, game.Finished):
+            dealer = Dealer(self.game, b"")  # It has no S, and its hands follow from its settings.
         if dealer is not None or len(self.events) == len(events):
             self._kept = [Moment(0, 0, None, Table(self.game), None, dealer)]
 
@@ -62,7 +63,8 @@ class Recording:
     @property
     def over(self) -> bool:
         """Whether the log ends with the game's end: nothing is hidden any more."""
-        return isinstance(codec.decode(self.events[-1].body).fact, Unsealed | game.Finished)
+        last = codec.decode(self.events[-1].body).fact
+        return isinstance(last, game.Finished if self._open_deal else Unsealed)
 
     def head_at(self, version: int) -> Head:
         return self.events[version - 1].head if version else chain.origin(self.game)
