@@ -96,20 +96,20 @@ def test_a_recording_that_grows_is_the_recording_of_the_whole(played: Played, da
 def test_a_log_that_is_cut_before_its_secret_has_no_hands_yet() -> None:
     played = Played("relaxed", 2).begin().finish(at_random(2))
     recording = Recording(played.game, played.events[:-1])
-    assert not recording.over
+    over = [recording.over]
     assert all(recording.at(version).hands is None for version in range(len(played.events)))
     recording.extend(played.events[-1:])
-    assert recording.over
+    assert [*over, recording.over] == [False, True]
     assert seen(recording.at(9)) == folds(played)[9]
 
 
 def test_an_open_deal_has_no_secret_and_is_over_with_its_result() -> None:
     played = war_game(CLASSIC, seed=12)
     recording = Recording(played.game, played.events)
-    assert not recording.over
+    over = [recording.over]
     played.do(game.Resign())
     recording.extend(played.events[recording.head.version :])
-    assert recording.over
+    assert [*over, recording.over] == [False, True]
     assert recording.at(recording.head.version).hands == ((), ())
 
 
