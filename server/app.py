@@ -19,6 +19,7 @@ from events.database import Database
 from events.sqlite import SCHEMA, SqliteLog
 from events.sqlite_ledger import SqliteLedger
 from server import (
+    described,
     folds,
     generations,
     http,
@@ -48,6 +49,7 @@ from server.names import Names
 from server.parts import Parts
 from server.people import People
 from server.projector import Projector
+from server.replaying import Recordings
 from server.sequencer import Sequencer
 from server.settings import ROOT, Settings
 from server.signed import SignedPrefix, size_of
@@ -137,6 +139,7 @@ def application(settings: Settings) -> Starlette:
             log,
             games,
             audience,
+            Recordings(log),
             People(people_database),
             ledger,
             sequencer,
@@ -183,6 +186,7 @@ def application(settings: Settings) -> Starlette:
             *leaderboards.routes(),
             *players.routes(),
             *personal.routes(),
+            *described.routes(),
             Mount("/", StaticFiles(directory=WEB, html=True)),
         ],
         middleware=[Middleware(Headers)],

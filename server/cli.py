@@ -3,8 +3,8 @@
 import asyncio
 import sqlite3
 import sys
-import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
@@ -23,7 +23,7 @@ from projections import saved
 from projections.audit import NOT_PROVED, NOT_PROVED_BY_LEDGER, Findings, audit_file
 from projections.proof import check as check_proof
 from projections.proof import is_proof
-from projections.replay import replay as moments
+from projections.replay import Recording
 from projections.saved import NotSaved, Saved
 from projections.simulation import NoSimulation
 from server import auditing, operating, rebuilding, simulating
@@ -34,9 +34,10 @@ from server.keys import BadKeys, ledger_key
 from server.prove import NoProof, make_proof
 from server.refill import Refilled, Unrefillable, last_signed
 from server.refill import refill as refilled
+from server.retelling import Pace, pressed, retell
 from server.signed import SignedPrefix, noted_size
 from server.signer import signer
-from server.telling import told
+from server.telling import Seats
 from server.terminal import BAR, Data, chosen, err, fail, out
 
 command = typer.Typer(
@@ -288,34 +289,43 @@ def _print(findings: Findings, not_proved: Sequence[str] = NOT_PROVED) -> None:
         out.print(f"  - {what}", markup=False)
 
 
+class View(StrEnum):
+    """Whose hands a replay tells."""
+
+    ZERO = "0"
+    ONE = "1"
+    PUBLIC = "public"
+    OPEN = "open"
+
+
+SEATS_OF: Mapping[View, Seats] = {View.ZERO: (0,), View.ONE: (1,), View.PUBLIC: (), View.OPEN: (0, 1)}
+
+
 @command.command()
 def replay(
     game: Game,
     pace: Annotated[float, typer.Option(min=0, help="Seconds between events; 0 shows all at once.")] = 0.6,
-    recorded: Annotated[bool, typer.Option("--recorded", help="Keep the recorded times instead.")] = False,
-    speed: Annotated[float, typer.Option(min=0.01, help="With --recorded: times faster.")] = 1.0,
+    recorded: Annotated[
+        bool, typer.Option("--recorded", help="Keep the recorded times instead; long pauses are shortened.")
+    ] = False,
+    speed: Annotated[float, typer.Option(min=0.01, help="Times faster.")] = 1.0,
+    seek: Annotated[int, typer.Option(min=0, help="Begin at this event.")] = 0,
+    view: Annotated[View, typer.Option("--as", help="Whose hands are told, of a game that is over.")] = View.OPEN,
     data: Data = None,
 ) -> None:
-    """Tell a game again in the terminal."""
+    """Tell a game again in the terminal.
+
+    Keys: space pauses, arrows step, with shift by battle, Home and End, + and - change the speed, q ends."""
     try:
         game_: Saved = saved.load(_bytes_of(game, data))
-        before_ms: int | None = None
-        for moment in moments(game_.game, game_.events):
-            line = told(moment)
-            if line:
-                _wait(before_ms, moment.at_ms, pace, recorded, speed)
-                out.print(f"{moment.version:4}  {line}", markup=False)
-            before_ms = moment.at_ms
-    except (NotSaved, Undecodable, KeyError, AssertionError) as error:
+        recording = Recording(game_.game, game_.events)
+        with pressed() as keys:
+            how = Pace(pace, recorded, speed)
+            retell(recording, seek, SEATS_OF[view], how, keys, lambda line: out.print(line, markup=False))
+    except (NotSaved, Undecodable, AssertionError) as error:
         fail(f"this game can't be told: {error}; audit says where it is broken", 1)
     except KeyboardInterrupt:
         raise typer.Exit(130) from None
-
-
-def _wait(before_ms: int | None, at_ms: int, pace: float, recorded: bool, speed: float) -> None:
-    if before_ms is None:
-        return
-    time.sleep((at_ms - before_ms) / 1000 / speed if recorded else pace)
 
 
 # ---------------------------------------------------------------- simulate

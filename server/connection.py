@@ -11,6 +11,7 @@ from server import wire
 from server.audience import Audience, Watcher, Way
 from server.games import Damaged, Games
 from server.hall import Hall
+from server.replaying import Recordings, Replays
 from server.wire import (
     BadFrame,
     Codec,
@@ -45,6 +46,7 @@ class Connection:
         self,
         games: Games,
         audience: Audience,
+        recordings: Recordings,
         codec: Codec,
         player: bytes | None,
         way: Way,
@@ -56,6 +58,7 @@ class Connection:
         self.codec = codec
         self._player = player
         self._watcher = Watcher(codec, player, way)
+        self._replays = Replays(recordings, self._watcher)
         self._hall = hall
         self._tokens = BURST
         self._refilled = 0.0
@@ -76,6 +79,7 @@ class Connection:
 
     def leave(self) -> None:
         self._audience.leave(self._watcher)
+        self._replays.leave()
         if self._hall is not None:
             self._hall.leave(self._watcher)
 
@@ -83,8 +87,8 @@ class Connection:
         match message:
             case Do():
                 await self._do(message)
-            case Subscribe(topic, after):
-                await self._subscribe(topic, after)
+            case Subscribe():
+                await self._subscribe(message)
             case Unsubscribe(topic):
                 self._unsubscribe(topic)
             case Sit() | Invite() | Queue() | LeaveQueue() | Rematch():
@@ -189,9 +193,15 @@ class Connection:
 
     # ------------------------------------------------------------ topics
 
-    async def _subscribe(self, topic: str, after: tuple[int, bytes] | None) -> None:
-        game = _game(topic)
-        if game is not None:
+    async def _subscribe(self, wanted: Subscribe) -> None:
+        topic, after = wanted.topic, wanted.after
+        if wanted.asks_for_replay and not topic.startswith("replay/"):
+            raise BadFrame(f"at, limit, speed, beat_ms and as are for replay/…, not for {topic}")
+        if wanted.speed is not None and wanted.beat_ms is not None:
+            raise BadFrame("a replay has a speed or a beat_ms, not both")
+        if (replayed := _game(topic, "replay")) is not None:
+            await self._replays.subscribe(replayed, wanted)
+        elif (game := _game(topic)) is not None:
             await self._audience.subscribe(self._watcher, game, Head(*after) if after else None)
         elif self._hall is not None and topic == "lobby":
             self._hall.lobby.feed.follow(self._watcher, after)
@@ -207,6 +217,8 @@ class Connection:
     def _unsubscribe(self, topic: str) -> None:
         if (game := _game(topic)) is not None:
             self._audience.unsubscribe(self._watcher, game)
+        elif (replayed := _game(topic, "replay")) is not None:
+            self._replays.unsubscribe(replayed)
         elif self._hall is not None and topic == "lobby":
             self._hall.lobby.feed.leave(self._watcher)
         elif self._hall is not None and topic == "me" and self._player is not None:
@@ -227,9 +239,10 @@ def _opened(id_: str, opened: tuple[bytes, Head] | Reason | Trouble) -> wire.ToC
     return wire.done(id_, *opened) if isinstance(opened, tuple) else wire.NotDone(id_, opened)
 
 
-def _game(topic: str) -> bytes | None:
+def _game(topic: str, of: str = "game") -> bytes | None:
+    """The game that a topic of this kind names."""
     kind, _, id_ = topic.partition("/")
-    if kind != "game" or len(id_) != 32 or not all(digit in "0123456789abcdef" for digit in id_):
+    if kind != of or len(id_) != 32 or not all(digit in "0123456789abcdef" for digit in id_):
         return None
     return bytes.fromhex(id_)
 

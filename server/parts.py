@@ -15,6 +15,7 @@ from server.hall import Hall
 from server.joins import Joins
 from server.people import People
 from server.projector import Projector
+from server.replaying import Recordings
 from server.sequencer import Sequencer
 from server.sessions import Sessions
 from server.settings import Settings
@@ -33,6 +34,7 @@ class Parts:
     log: Log
     games: Games
     audience: Audience
+    recordings: Recordings
     people: People
     ledger: Ledger
     sequencer: Sequencer

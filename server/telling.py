@@ -6,13 +6,17 @@ from typing import Any
 from projections.replay import Moment
 from rules import cards, fifty_states, game, war
 from rules.cast import CAST
-from rules.game import Card
+from rules.game import SEATS, Card
 from rules.states import STATES
 
 _NAMES = {steward.slug: steward.name for steward in CAST}
 
 
-def told(moment: Moment) -> str | None:
+Seats = tuple[int, ...]
+"""Whose hands are told, where the log opens them."""
+
+
+def told(moment: Moment, seats: Seats = SEATS) -> str | None:
     """One sentence for a moment of a game; None where there is nothing to tell."""
     fact: Any = moment.fact
     match fact:
@@ -27,7 +31,7 @@ def told(moment: Moment) -> str | None:
         case game.Credited(ms):
             return f"{ms / 1000:g} s are given back: no server was up."
         case game.Dealt((a, b)):
-            return f"Dealt: {a} cards and {b}. {_hands(moment)}".rstrip()
+            return f"Dealt: {a} cards and {b}. {_hands(moment, seats)}".rstrip()
         case fifty_states.Committed(seat, battle):
             return f"Battle {battle}: seat {seat} seals its card."
         case fifty_states.Revealed(seat, _, card) | fifty_states.Played(seat, _, card):
@@ -35,7 +39,7 @@ def told(moment: Moment) -> str | None:
         case fifty_states.Captured(seat, _, card, discarded):
             return f"  Seat {seat} wins with {_card(discarded)}, which leaves the game, and captures {_card(card)}."
         case fifty_states.RoundEnded(round_):
-            return f"Round {round_} ends. {_hands(moment)}".rstrip()
+            return f"Round {round_} ends. {_hands(moment, seats)}".rstrip()
         case war.Turned(battle, (a, b)):
             where = f"Battle {battle}:" if len(moment.table.position.rows) == 1 else " "
             return f"{where} {cards.name(a)} against {cards.name(b)}."
@@ -62,9 +66,7 @@ def _card(card: Card) -> str:
     return f"{STATES[card - 1].name} ({card})"
 
 
-def _hands(moment: Moment) -> str:
+def _hands(moment: Moment, seats: Seats) -> str:
     if moment.hands is None or moment.hands == ((), ()):
         return ""
-    return " ".join(
-        f"Seat {seat}: {', '.join(map(_card, hand)) or 'nothing'}." for seat, hand in enumerate(moment.hands)
-    )
+    return " ".join(f"Seat {seat}: {', '.join(map(_card, moment.hands[seat])) or 'nothing'}." for seat in seats)

@@ -4,12 +4,12 @@ docs/protocol.md says the same in words, with examples that the tests run. Game 
 bytes as msgpack bin or base64 (RFC 4648 section 4).
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import fields
 from enum import IntEnum, StrEnum
-from functools import reduce
+from functools import cache, reduce
 from operator import or_
-from typing import Annotated, Any, Final, get_type_hints
+from typing import Annotated, Any, Final, Literal, get_type_hints
 
 import msgspec
 from msgspec import Meta, Struct
@@ -30,6 +30,8 @@ Mode = Annotated[str, Meta(max_length=32)]
 Version = Annotated[int, Meta(ge=0, le=2**31)]
 Hash = Annotated[bytes, Meta(min_length=32, max_length=32)]
 Topic = Annotated[str, Meta(max_length=128)]
+Speed = Annotated[float, Meta(ge=0.5, le=8)]
+BeatMs = Annotated[int, Meta(ge=50, le=60_000)]
 
 
 class Code(IntEnum):
@@ -132,18 +134,36 @@ class Rematch(Message, tag="rematch", frozen=True):
 
 
 class Subscribe(Message, tag="subscribe", frozen=True):
-    """To `game/ID`, `lobby` or `me`."""
+    """To `game/ID`, `lobby` or `me`; or to `replay/ID`, which alone takes the fields below `after`."""
 
     topic: Topic
     after: tuple[Version, Hash] | None = None
     """Version and hash of the last event the client holds, of a feed its last version and epoch; None: all of it."""
+    at: Version | None = None
+    """What stood after that many events is shown first, and what follows continues there."""
+    limit: Version | None = None
+    """Events that follow, at most; None: to the end."""
+    speed: Speed | None = None
+    """At the recorded times, so many times faster."""
+    beat_ms: BeatMs | None = None
+    """Instead, one event each so many milliseconds. Neither: all at once."""
+    as_: Literal["0", "1", "public", "open"] | None = msgspec.field(default=None, name="as")
+    """Whose hands come with each table, of a finished game: a seat's, nobody's, both."""
+
+    @property
+    def asks_for_replay(self) -> bool:
+        return any(given is not None for given in (self.at, self.limit, self.speed, self.beat_ms, self.as_))
 
 
 class Unsubscribe(Message, tag="unsubscribe", frozen=True):
+    """Hear no more of a topic."""
+
     topic: Topic
 
 
 class Ping(Message, tag="ping", frozen=True):
+    """Is anybody there? Answered by `pong`, after everything that was asked before."""
+
     n: Annotated[int, Meta(ge=0, le=2**31)]
 
 
@@ -163,6 +183,8 @@ class Hello(Message, tag="hello", frozen=True):
 
 
 class Met(Message, tag="met", frozen=True):
+    """Who sits opposite in the game that the player's place in the ladder is claimed for."""
+
     id: str
     game: str
     rival: str
@@ -180,6 +202,8 @@ class Done(Message, tag="done", frozen=True):
 
 
 class NotDone(Message, tag="refused", frozen=True):
+    """Nothing was changed, and why: docs/protocol.md says what to do about each reason."""
+
     id: str
     reason: str
 
@@ -216,12 +240,16 @@ class Subscribed(Message, tag="subscribed", frozen=True):
 
 
 class NotSubscribed(Message, tag="not_subscribed", frozen=True):
+    """There is no such subscription, or no longer, and why."""
+
     topic: str
     reason: str
 
 
 class Events(Message, tag="events", frozen=True):
-    """Events as stored, the last of which is `version`; chain them yourself. `hash8`: first 8 bytes of its hash."""
+    """Events as stored, the last of which is `version`; chain them yourself. `hash8`: first 8 bytes of its hash.
+
+    Without events it shows what stood at `version`: the first frame of a replay that was asked to begin there."""
 
     topic: str
     version: int
@@ -234,8 +262,17 @@ class Events(Message, tag="events", frozen=True):
     """When the present deadline is, on the clock of `hello.now_ms`; None: there is none, or more follows."""
 
 
+class Replayed(Message, tag="replayed", frozen=True):
+    """That was all a replay was asked for. `version`, `hash`: of the last event told; `head`: the log's version."""
+
+    topic: str
+    version: int
+    hash: bytes
+    head: int
+
+
 class Hand(Message, tag="hand", frozen=True):
-    """To its own seat only: the cards playable now, at this version."""
+    """The cards playable now, at this version: to its own seat only, or of a game that is over."""
 
     topic: str
     version: int
@@ -271,6 +308,8 @@ class Delta(Message, tag="delta", frozen=True):
 
 
 class Pong(Message, tag="pong", frozen=True):
+    """The answer to `ping`."""
+
     n: int
 
 
@@ -285,6 +324,7 @@ ToClient = (
     | Subscribed
     | NotSubscribed
     | Events
+    | Replayed
     | Hand
     | Presence
     | Snapshot
@@ -391,6 +431,7 @@ def _decoded(decode: Callable[[bytes | str], Any], frame: bytes | str) -> Any:
         raise BadFrame(str(error)) from error
 
 
+@cache
 def _wire_type(command_type: type) -> type[Struct]:
     """The message type of a command, made from its own fields: a further game needs nothing here."""
     hints = get_type_hints(command_type)
@@ -416,6 +457,8 @@ def _bounded(hint: Any) -> Any:
 
 
 _WIRE = {rules.name: [_wire_type(each) for each in (*PLAYER_COMMANDS, *rules.commands)] for rules in RULES.values()}
+COMMANDS: Mapping[str, type[Struct]] = {each.__name__: each for structs in _WIRE.values() for each in structs}
+"""The commands of all games as `do` carries them, by name."""
 _PLAIN: dict[type[Struct], Any] = {
     struct: plain
     for rules in RULES.values()
@@ -440,9 +483,15 @@ def events_frame(
     codec_: Codec, game: bytes, events: tuple[Stored, ...], table: Table | None, due_ms: int | None
 ) -> bytes:
     """One `events` message, encoded once for everybody who speaks this subprotocol."""
-    last = events[-1]
+    return moment_frame(codec_, topic(game), events[-1].head, events, table, due_ms)
+
+
+def moment_frame(
+    codec_: Codec, topic_: str, head: Head, events: tuple[Stored, ...], table: Table | None, due_ms: int | None = None
+) -> bytes:
+    """One `events` message that leads to `head`, of any topic, perhaps without events."""
     listed: list[Any] = [_told(event) for event in events] if codec_.text else [event.body for event in events]
-    return codec_.encode(Events(topic(game), last.version, last.hash[:8], listed, table, due_ms))
+    return codec_.encode(Events(topic_, head.version, head.hash[:8], listed, table, due_ms))
 
 
 def _told(event: Stored) -> dict[str, Any]:

@@ -412,7 +412,7 @@ def plain(frame: dict[str, Any]) -> Message:
     for name in ("hash", "hash8"):
         if isinstance(frame.get(name), str):
             frame[name] = base64.b64decode(frame[name], validate=True)
-    if frame["type"] == "events" and isinstance(frame["events"][0], dict):
+    if frame["type"] == "events" and frame["events"] and isinstance(frame["events"][0], dict):
         frame["told"] = frame["events"]
         frame["events"] = [base64.b64decode(event["body"], validate=True) for event in frame["told"]]
     return frame

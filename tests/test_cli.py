@@ -1,9 +1,12 @@
 """The command line, run as a person runs it: audit, export and replay of a stored game and of a saved file."""
 
 import os
+import pty
 import re
+import select
 import subprocess
 import sys
+import termios
 from pathlib import Path
 
 import pytest
@@ -13,7 +16,9 @@ from events.database import Database
 from events.log import Batch
 from events.sqlite import SCHEMA, SqliteLog
 from projections.saved import save
+from rules.fifty_states import Captured
 from tests.positions import Played, at_random
+from tests.running import wait_seconds_max
 
 pytestmark = pytest.mark.anyio
 
@@ -108,6 +113,74 @@ def test_replay_tells_the_whole_game(played: Played, tmp_path: Path) -> None:
     assert "wins (all_cards)." in done.stdout
     hurried = run("replay", file, "--recorded", "--speed", "100000")
     assert hurried.stdout == done.stdout
+
+
+def test_a_replay_begins_where_it_is_told_to(played: Played, tmp_path: Path) -> None:
+    file = tmp_path / "game.jsonl"
+    file.write_text(save(played.game, played.events))
+    whole = run("replay", file, "--pace", "0").stdout.splitlines()
+    later = run("replay", file, "--pace", "0", "--seek", "30").stdout.splitlines()
+    assert int(later[0].split()[0]) == 30
+    assert later[1:] == [line for line in whole if int(line.split()[0]) > 30]
+    assert run("replay", file, "--pace", "0", "--seek", "100000").stdout.splitlines()[-1] == whole[-1]
+    assert run("replay", file, "--seek", "-1").returncode == 2
+
+
+@pytest.mark.parametrize(
+    ("view", "told"), [("0", ["Seat 0:"]), ("1", ["Seat 1:"]), ("public", []), ("open", ["Seat 0:", "Seat 1:"])]
+)
+def test_a_replay_tells_the_hands_of_its_viewpoint_and_no_other(
+    played: Played, tmp_path: Path, view: str, told: list[str]
+) -> None:
+    file = tmp_path / "game.jsonl"
+    file.write_text(save(played.game, played.events))
+    (dealt,) = (
+        line for line in run("replay", file, "--pace", "0", "--as", view).stdout.splitlines() if "Dealt" in line
+    )
+    assert re.findall(r"Seat \d:", dealt) == told
+    assert run("replay", file, "--as", "both").returncode == 2
+
+
+def test_keys_move_a_replay_in_a_terminal_and_leave_the_terminal_as_it_was(played: Played, tmp_path: Path) -> None:
+    file = tmp_path / "game.jsonl"
+    file.write_text(save(played.game, played.events))
+    ours, theirs = pty.openpty()
+    before = termios.tcgetattr(theirs)
+    command = [sys.executable, "-m", "server", "replay", str(file), "--pace", "3600"]
+    environment = {**os.environ, "PYTHONPATH": str(ROOT), "TERM": "dumb"}
+    process = subprocess.Popen(command, cwd=ROOT, env=environment, stdin=theirs, stdout=theirs, stderr=theirs)
+    shown = b""
+
+    def until(number: int) -> None:
+        """The line of this event is the last one."""
+        nonlocal shown
+        while (lines := shown.split(b"\r\n")[:-1]) == [] or int(lines[-1].split()[0]) != number:
+            assert select.select([ours], [], [], wait_seconds_max)[0], (number, shown)
+            shown += os.read(ours, 65536)
+
+    last = len(played.events)
+    decided = [version for version, fact in enumerate(played.facts, 1) if isinstance(fact, Captured)]
+    until(1)
+    # An hour lies between two lines: whatever comes is made by a key.
+    for keys, number in (
+        (b" ", None),
+        (b"\x1b[C", 2),
+        (b"\x1b[1;2C", decided[0]),
+        (b"\x1b[1;2C", decided[1]),
+        (b"\x1b[1;2D", decided[0]),
+        (b"?", None),
+        (b"\x1b[F", last),
+        (b"\x1b[D", last - 1),
+        (b"\x1b[H", 1),
+    ):
+        os.write(ours, keys)
+        if number is not None:
+            until(number)
+    os.write(ours, b" q")
+    assert process.wait(wait_seconds_max) == 0
+    assert termios.tcgetattr(theirs) == before
+    os.close(ours)
+    os.close(theirs)
 
 
 @pytest.mark.parametrize("path", sorted(GOLDEN.glob("*.jsonl")), ids=lambda path: path.stem)

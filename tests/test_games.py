@@ -28,6 +28,7 @@ from server import games as games_module
 from server.audience import Audience
 from server.connection import Connection
 from server.games import Games
+from server.replaying import Recordings
 from server.wire import CODECS, Codec
 from tests.contrary import ContraryLog
 from tests.running import RULES, Followed, Message, Wide, cause, eventually, plain
@@ -45,7 +46,7 @@ class Peer:
     def __init__(self, games: Games, audience: Audience, player: bytes | None, codec_: Codec) -> None:
         self._codec = codec_
         self._now = itertools.count()
-        self.connection = Connection(games, audience, codec_, player, Wide(self._take))
+        self.connection = Connection(games, audience, Recordings(games._log), codec_, player, Wide(self._take))
         self.frames: list[Message] = []
         self.answers: dict[str, Message] = {}
         self.games: dict[bytes, Followed] = {}

@@ -24,6 +24,7 @@ from server.feeds import Feed
 from server.games import Games
 from server.hall import Hall, hall
 from server.meetings import Meeting, SqliteMeetings
+from server.replaying import Recordings
 from server.wire import CODECS, MSGPACK
 from tests.pairs import PLAYERS
 from tests.positions import KEY, NOW
@@ -178,11 +179,12 @@ async def visit(place: House, number: int, chance: Random, games: list[bytes]) -
     frames: list[Frame] = []
     player = (number % 50).to_bytes(16, "big") if number % 5 else None
     way = Wide(lambda data: frames.append(msgpack.unpackb(data)))
-    connection = Connection(place.games, place.audience, MSGPACK, player, way, place.hall)
+    connection = Connection(place.games, place.audience, Recordings(place.log), MSGPACK, player, way, place.hall)
     messages: list[Frame] = [
         {"type": "subscribe", "topic": "lobby"},
         {"type": "subscribe", "topic": "me"},
         {"type": "subscribe", "topic": f"game/{chance.choice(games).hex()}"},
+        {"type": "subscribe", "topic": f"replay/{chance.choice(games).hex()}", "at": 1, "beat_ms": 60_000},
         {"type": "queue", "id": "q", "rules": chance.choice(list(ALL_RULES))},
         {"type": "leave_queue", "id": "l", "rules": chance.choice(list(ALL_RULES))},
         {"type": "unsubscribe", "topic": "me"},

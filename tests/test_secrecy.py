@@ -21,6 +21,7 @@ from server import wire
 from server.audience import Audience
 from server.connection import Connection
 from server.games import Games
+from server.replaying import Recordings
 from server.wire import CODECS, JSON, MSGPACK, Codec
 from tests.positions import GAME, KEY, NOW, OTHER, PLAYER, dealt
 from tests.running import Wide
@@ -177,10 +178,10 @@ async def test_no_frame_to_anyone_but_the_owner_names_a_card_before_it_is_shown(
     games = Games(log, {1: KEY}, lambda: NOW)
     audience = Audience(games, log)
     owner = Seen(JSON)
-    playing = Connection(games, audience, JSON, PLAYER, Wide(owner.send))
+    playing = Connection(games, audience, Recordings(log), JSON, PLAYER, Wide(owner.send))
     watchers = [Seen(JSON), Seen(MSGPACK), Seen(JSON), Seen(MSGPACK)]
     watching = [
-        Connection(games, audience, seen.codec, player, Wide(seen.send))
+        Connection(games, audience, Recordings(log), seen.codec, player, Wide(seen.send))
         for seen, player in zip(watchers, (None, None, OTHER, OTHER), strict=True)
     ]
     try:
@@ -197,6 +198,8 @@ async def test_no_frame_to_anyone_but_the_owner_names_a_card_before_it_is_shown(
             play = {"do": "Play", "battle": table["position"]["battle"], "card": cards[number % len(cards)]}
             await ask(playing, do(id_, f"p{number}", play))
             assert owner.messages[-1]["type"] == "done"
+            for connection in watching:  # who looks back in a running game is shown no more than who watches it
+                await ask(connection, {"type": "subscribe", "topic": f"replay/{id_}", "at": 2 * number, "as": "public"})
         assert number >= 7
     finally:
         for connection in (playing, *watching):
@@ -207,7 +210,7 @@ async def test_no_frame_to_anyone_but_the_owner_names_a_card_before_it_is_shown(
 
 
 def check_shown(seen: Seen) -> None:
-    assert {message["type"] for message in seen.messages} == {"subscribed", "events"}
+    assert {message["type"] for message in seen.messages} == {"subscribed", "events", "replayed"}
     shown: set[Card] = set()
     for message in seen.messages:
         if message["type"] != "events":

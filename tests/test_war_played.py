@@ -18,6 +18,7 @@ from rules.war import Position, Turned
 from server.audience import Audience
 from server.connection import Connection
 from server.games import Games
+from server.replaying import Recordings
 from server.wire import JSON
 from tests.positions import KEY, NOW, PLAYER
 from tests.running import Wide
@@ -32,7 +33,12 @@ class Player:
     def __init__(self, games: Games, audience: Audience, log: SqliteLog, player: bytes | None) -> None:
         self.messages: list[dict[str, Any]] = []
         self.connection = Connection(
-            games, audience, JSON, player, Wide(lambda frame: self.messages.append(msgspec.json.decode(frame)))
+            games,
+            audience,
+            Recordings(log),
+            JSON,
+            player,
+            Wide(lambda frame: self.messages.append(msgspec.json.decode(frame))),
         )
         self.log = log
         self.seconds = 0.0

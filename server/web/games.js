@@ -23,6 +23,7 @@ import { war } from "./views/war.js";
  * @property {number} newsFrom facts above this version came while we looked
  * @property {boolean} roomy whether there is room beside the table
  * @property {boolean} leaving whether another game is being opened in place of this one
+ * @property {boolean} [replayed] whether this is a moment of the past, looked at again
  */
 
 /**
@@ -40,7 +41,7 @@ import { war } from "./views/war.js";
  * @property {() => void} resign
  * @property {() => void} again another game like this one, or the unfinished one that waits
  * @property {() => void} rematch asks for one, or accepts it
- * @property {Record<"home" | "lobby" | "review" | "fair" | "file" | "how", string>} links
+ * @property {Record<"home" | "lobby" | "review" | "replay" | "fair" | "file" | "how", string>} links
  */
 
 /** @typedef {Readonly<Record<string, number | string>>} Settings */
@@ -86,6 +87,7 @@ import { war } from "./views/war.js";
  * @property {(seen: Seen, acts: Acts, sitting: any) => Drawn} draw
  * @property {(doings: Doings) => Sitting} [sit]
  * @property {(told: any, seen: Seen) => Drawn} [review]
+ * @property {(cards: readonly number[]) => Drawn} [hand] a hand laid open; a game where nobody holds a card has none
  * @property {() => Settings} [settings] what the next game is opened with
  * @property {(table: any) => string} [query] what the page's address says of this game, "?seed=12"
  * @property {(asked: URLSearchParams) => {settings: Settings} | {refusal: string} | null} [asked] a game that an address asks for

@@ -8,6 +8,7 @@ import { HomePage } from "./page_home.js";
 import { LobbyPage } from "./page_lobby.js";
 import { TvPage } from "./page_tv.js";
 import { FairPage, ReviewPage, TablePage } from "./page_game.js";
+import { ReplayPage } from "./page_replay.js";
 import { openFresh } from "./opening.js";
 import { inWords } from "./reasons.js";
 import { home, how, query, read, toHow } from "./route.js";
@@ -126,6 +127,7 @@ function pageOf(app, route) {
     case "tv": return new TvPage(app);
     case "game": return new TablePage(app, route.game);
     case "review": return new ReviewPage(app, route.game);
+    case "replay": return new ReplayPage(app, route);
     case "fair": return new FairPage(app, route.game);
     case "how": return explained(route.shelf);
     case "unknown": return plain("Nothing is filed here", sentence("This address names no page.", home, "Back to the desks"));

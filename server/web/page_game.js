@@ -8,7 +8,7 @@ import { Declined, get, getText } from "./http.js";
 import { openFresh, openGame } from "./opening.js";
 import { inWords } from "./reasons.js";
 import { copied } from "./copying.js";
-import { home, lobby, query, toExport, toFair, toGame, toHow, toReview } from "./route.js";
+import { home, lobby, query, toExport, toFair, toGame, toHow, toReplay, toReview } from "./route.js";
 import { secret } from "./session.js";
 import { fromHex, hex } from "./verify/hash.js";
 import { clientEntropy } from "./verify/promises.js";
@@ -247,7 +247,7 @@ export class TablePage extends Followed {
       resign: () => void this.resign(),
       again: () => void this.open(openGame),
       rematch: () => void this.app.meeting.rematch(this.id, view.rules),
-      links: { home, lobby, review: toReview(this.id), fair: toFair(this.id), file: toExport(this.id), how: toHow(shelfOf(view).id) },
+      links: { home, lobby, review: toReview(this.id), replay: toReplay(this.id), fair: toFair(this.id), file: toExport(this.id), how: toHow(shelfOf(view).id) },
     }, this.sitting);
   }
 

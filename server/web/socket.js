@@ -15,7 +15,8 @@ const ours = [1003, 1009, 4000];
 /**
  * @typedef {"connecting" | "live" | "trouble" | "broken"} State broken: only a newer page helps
  * @typedef {{type: string, [field: string]: any}} Message
- * @typedef {{after: () => [number, Uint8Array] | null, take: (message: Message) => void}} Feed
+ * @typedef {{after: () => [number, Uint8Array] | null, wish?: () => object, take: (message: Message) => void}} Feed
+ *   `wish`: what else a subscription says
  * @typedef {{message: Message, answer: (message: Message) => void, tries: number}} Question
  */
 
@@ -85,7 +86,7 @@ export class Socket {
     const feed = this.#feeds.get(topic);
     if (!feed) return;
     const after = feed.after();
-    this.#send({ type: "subscribe", topic, ...(after ? { after } : {}) });
+    this.#send({ type: "subscribe", topic, ...(after ? { after } : {}), ...feed.wish?.() });
   }
 
   /** @param {string} topic */

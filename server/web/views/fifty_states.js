@@ -42,6 +42,7 @@ const game = {
   title,
   draw,
   review,
+  hand: (cards) => html`<ul class="tags">${cards.map(tag)}</ul>`,
   panel,
 };
 
@@ -95,8 +96,8 @@ function draw(seen, acts) {
   return html`
     <div class="game-states"><div class="desk ${look.over ? "over" : ""}">
       <div class="board">
-        ${rivalPlate(look)} ${look.people ? strip(look) : nothing} ${blotter(look)}
-        ${look.over ? ending(look, acts) : look.seat === null ? watching(look) : myHand(look, acts)}
+        ${rivalPlate(look)} ${look.people && !look.replayed ? strip(look) : nothing} ${blotter(look)}
+        ${look.over ? ending(look, acts) : look.seat === null ? watching(look, acts) : myHand(look, acts)}
       </div>
       ${index(look)}
     </div></div>
@@ -285,10 +286,11 @@ function move(event) {
   event.preventDefault();
 }
 
-/** @param {Look} look */
-function watching({ short, people }) {
-  if (people) return html`<div class="hand-area"><p class="waiting">You are watching. Hands stay secret until cards are played: what you see is all that anybody sees.</p></div>`;
-  return html`<div class="hand-area"><p class="waiting">You are watching. Hands stay secret until cards are played; ${possessive(short)} next card is sealed.</p></div>`;
+/** @param {Look} look @param {Acts} acts */
+function watching({ short, people, replayed }, acts) {
+  if (replayed) return nothing;
+  const secret = people ? "what you see is all that anybody sees" : `${possessive(short)} next card is sealed`;
+  return html`<div class="hand-area"><p class="waiting">You are watching. Hands stay secret until cards are played; ${secret}.</p><p><a class="more" href=${acts.links.replay}>Look back</a></p></div>`;
 }
 
 // ---- the end
@@ -308,6 +310,7 @@ function ending(look, acts) {
       </div>
       <div class="buttons">
         ${seat === null ? html`<a class="button primary" href=${acts.links.home}>Play a game yourself</a>` : people ? papers(look, acts) : html`<button class="button primary" @click=${acts.again}>Play again</button>`}
+        ${look.replayed ? nothing : html`<a class="button" href=${acts.links.replay}>Replay</a>`}
         ${finished.reason === "void" || people ? nothing : html`<a class="button" href=${acts.links.review}>Review</a>`}
         <a class="button" href=${acts.links.fair}>How fair was this?</a>
         <a class="button quiet" href=${acts.links.file} download="fifty-states-${id.slice(0, 8)}.jsonl">Save game</a>

@@ -10,6 +10,7 @@ export function status(look, names) {
   const { position, last, all, seat, short, held, pending, over } = look;
   const told = last ? sentence(outcome(last, seat, names)) : "";
   if (over) return told || "No card was played.";
+  if (!position && look.replayed) return "The cards are not dealt yet.";
   if (look.people) return between(look, told);
   if (!position) return "The cards are being shuffled, with your browser’s own chance mixed in.";
   if (pending?.command.do === "Resign") return "You are resigning …";

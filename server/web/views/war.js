@@ -98,7 +98,7 @@ function draw(variant, seen, acts, sitting) {
     <div class="game-war">
     <div class="desk war ${look.over ? "over" : ""}">
       <div class="board">
-        ${plate(look)} ${look.people ? strip(look) : nothing} ${field(look)} ${controls(look, acts)}
+        ${plate(look)} ${look.people && !look.replayed ? strip(look) : nothing} ${field(look)} ${controls(look, acts)}
         ${look.over && sitting.closed ? closing(look, acts) : nothing}
       </div>
       ${register(look, acts)}
@@ -109,14 +109,14 @@ function draw(variant, seen, acts, sitting) {
 }
 
 /** @param {Look} look */
-function plate({ variant, position, seat, people }) {
+function plate({ variant, position, seat, people, replayed }) {
   const against = people ? (seat === null ? "Two people: luck alone." : "Against a person: luck alone.") : "Against the computer: luck alone.";
   return html`
     <section class="plate" aria-label="The game">
       ${seal(variant)}
       <div class="plate-words">
         <h1 tabindex="-1">${variant.name}</h1>
-        <p class="line">${seat === null ? "You are watching. " : ""}${against}</p>
+        <p class="line">${seat === null && !replayed ? "You are watching. " : ""}${against}</p>
       </div>
       <dl class="counters">
         <div><dt>Battles</dt><dd id="battles">${position?.battles ?? 0}</dd></div>
@@ -206,6 +206,7 @@ function status(look) {
   const { position, table, facts, newsFrom, pending, leaving, sitting, seat, seen, people, owing } = look;
   if (leaving) return "Another game is being dealt …";
   if (table.finished && !position?.battles) return `${sentence(reason(table.finished, seen))}.`;
+  if (!position && look.replayed) return "The cards are not dealt yet.";
   if (!position) return people ? "The cards are being shuffled, with both players’ chance mixed in." : "The cards are being shuffled, with your browser’s own chance mixed in.";
   const told = several(facts, newsFrom, seen) || (position.battles ? `${sentence(brief(position, seen))}.` : "");
   if (table.finished) return `${told} ${sentence(reason(table.finished, seen))}.`;
@@ -221,7 +222,8 @@ function status(look) {
 /** @param {Look} look @param {Acts} acts */
 function controls(look, acts) {
   const { variant, sitting, over, seat, turning, leaving, refusal, pending, people, owing } = look;
-  if (seat === null) return html`<div class="hand-area"><p class="waiting">You are watching. Turning is up to the ${people ? "players" : "player"}.</p></div>`;
+  if (look.replayed) return nothing;
+  if (seat === null) return html`<div class="hand-area"><p class="waiting">You are watching. Turning is up to the ${people ? "players" : "player"}.</p>${over ? nothing : html`<p><a class="more" href=${acts.links.replay}>Look back</a></p>`}</div>`;
   if (people && over) return nothing;
   const turned = people && look.position && !owing.includes(seat);
   const anew = over ? "Play again" : turned ? "Turned" : variant.turn;
@@ -281,7 +283,8 @@ function closing(look, acts) {
 }
 
 /** @param {Look} look @param {Acts} acts */
-const papers = ({ id, variant }, { links }) => html`
+const papers = ({ id, variant, replayed }, { links }) => html`
+  ${replayed ? nothing : html`<a class="more" href=${links.replay}>Replay</a>`}
   <a class="more" href=${links.fair}>How fair was this?</a>
   <a class="more" href=${links.file} download="${variant.rules.split("/")[0]}-${id.slice(0, 8)}.jsonl">Save game</a>
 `;

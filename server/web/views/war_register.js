@@ -12,7 +12,7 @@ export function register(look, acts) {
     <aside class="index register" aria-label="About this game">
       ${shares(look)} ${settings(look)} ${openDeal(look)}
       ${look.variant.why ? html`<p class="note">${look.variant.why}</p>` : nothing}
-      ${keys(look)}
+      ${look.replayed ? nothing : keys(look)}
       <p class="links"><a class="more" href=${acts.links.how}>How to play</a></p>
     </aside>
   `;
