@@ -3,6 +3,7 @@ import { render } from "./vendor/lit/lit-html.js";
 import { confirmed } from "./dialog.js";
 import { games, shelves } from "./games.js";
 import { Declined } from "./http.js";
+import { Ledger } from "./ledger.js";
 import { HomePage } from "./page_home.js";
 import { FairPage, ReviewPage, TablePage } from "./page_game.js";
 import { openFresh } from "./opening.js";
@@ -45,6 +46,7 @@ class Statecraft {
   /** @param {Socket} socket */
   constructor(socket) {
     this.socket = socket;
+    this.ledger = new Ledger(() => this.changed());
   }
 
   /** Something changed: draws soon, once for all that changed together. */
@@ -87,7 +89,7 @@ class Statecraft {
     const focus = document.activeElement;
     document.title = `${page.title()} · Statecraft`;
     render(masthead(route.page), element("masthead"));
-    render(notices([...connection(this.socket.state), ...this.told, ...(page.notices?.() ?? [])]), element("notices"));
+    render(notices([...connection(this.socket.state), ...this.ledger.notices(), ...this.told, ...(page.notices?.() ?? [])]), element("notices"));
     render(page.draw(), element("main"));
     page.drawn?.();
     if (this.#headed) this.#headed = !this.#focusHeading();
@@ -223,6 +225,7 @@ async function start() {
   });
   document.addEventListener("keydown", (event) => pressed(app, event));
   app.go();
+  void app.ledger.look();
   await asked(app);
 }
 

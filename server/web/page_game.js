@@ -6,8 +6,9 @@ import { keepAll } from "./gamelog.js";
 import { gameOf, shelfOf } from "./games.js";
 import { Declined, get, getText } from "./http.js";
 import { openFresh, openGame } from "./opening.js";
+import { known } from "./ledger.js";
 import { inWords } from "./reasons.js";
-import { home, query, toExport, toFair, toGame, toHow, toReview } from "./route.js";
+import { home, query, toExport, toFair, toGame, toHow, toProof, toReview } from "./route.js";
 import { secret } from "./session.js";
 import { fromHex, hex } from "./verify/hash.js";
 import { clientEntropy } from "./verify/promises.js";
@@ -252,7 +253,7 @@ export class FairPage {
 
   async load() {
     try {
-      this.text = await getText(toExport(this.id));
+      this.text = await getText(toProof(this.id));
     } catch (error) {
       this.why = error instanceof Declined ? error.message : "The server didn’t answer. Load the page again in a moment.";
     }
@@ -281,6 +282,7 @@ export class FairPage {
     show(inside, this.text, {
       ...(held ? { heldHead: hex(held.hash) } : {}),
       player: this.app.socket.player,
+      ledger: known(),
       entropy: (opening) => hex(clientEntropy(secret(), fromHex(opening))),
     });
   }

@@ -27,6 +27,8 @@ export const toReview = (game) => `#/game/${game}/review`;
 export const toFair = (game) => `#/game/${game}/fair`;
 /** The saved game, to download. @param {string} game */
 export const toExport = (game) => `/api/games/${game}/export`;
+/** The same with its place in the ledger, once that is signed. @param {string} game */
+export const toProof = (game) => `/api/games/${game}/proof`;
 
 /** What stands between path and fragment, such as "?seed=12", is put in or taken out without going anywhere. @param {string} search */
 export function query(search) {
