@@ -1,4 +1,4 @@
-"""Proofs under a signed checkpoint, a leaf's and an older tree's: what anybody can check against the public key alone."""
+"""Proofs under a signed checkpoint, of a leaf or of an older tree: what anybody can check with the public key alone."""
 
 from dataclasses import dataclass
 
