@@ -23,6 +23,7 @@ MILLION = 1_000_000
 
 VALUE_MAX = (1 << 20) - 1
 INDEX_BITS = 33
+INDEX_MAX = (1 << INDEX_BITS) - 1
 
 
 class BadBoard(ValueError):
@@ -91,7 +92,7 @@ def prefix(ladder: str, window: str) -> bytes:
     return f"{ladder}/{window}/".encode()
 
 
-def keys(entry: LedgerEntry) -> tuple[bytes, ...]:
+def keys(index: int, entry: LedgerEntry) -> tuple[bytes, ...]:
     """By seat, each for all, week and day."""
     match entry:
         case Closing(ladder=ladder) if ladder in LADDERS:

@@ -14,18 +14,24 @@ class Outcome(IntEnum):
     WON = 2
 
 
+_WON_BY_SEAT = ((Outcome.WON, Outcome.LOST), (Outcome.LOST, Outcome.WON))
+_BOTH_LOST = (Outcome.LOST, Outcome.LOST)
+_DRAWN = (Outcome.DRAWN, Outcome.DRAWN)
+
+
+def by_seat(entry: Closing) -> tuple[Outcome, Outcome] | None:
+    """What the game was to each seat, whether it counts or not; None where it has no result."""
+    if entry.reason in NO_RESULT:
+        return None
+    if entry.winner is None:
+        return _BOTH_LOST if entry.reason == "both_late" else _DRAWN
+    return _WON_BY_SEAT[entry.winner]
+
+
 def outcomes(entry: Closing) -> tuple[tuple[bytes, Outcome], ...]:
     """Each person and what the game was to them, by seat; empty where the game counts nowhere. The house is nobody."""
-    if not entry.counts or entry.reason in NO_RESULT:
-        return ()
+    found = by_seat(entry) if entry.counts else None
     first, second = entry.players
-    if first == second:
+    if found is None or first == second:
         return ()  # One person on both seats has beaten nobody.
-    if entry.winner is None:
-        both = Outcome.LOST if entry.reason == "both_late" else Outcome.DRAWN
-        found = ((first, both), (second, both))
-    elif entry.winner == 0:
-        found = ((first, Outcome.WON), (second, Outcome.LOST))
-    else:
-        found = ((first, Outcome.LOST), (second, Outcome.WON))
-    return tuple([each for each in found if each[0]])
+    return tuple([each for each in zip(entry.players, found, strict=True) if each[0]])

@@ -24,8 +24,8 @@ class Projection(Generic[Row]):
 
     name: str
     version: int
-    keys: Callable[[LedgerEntry], tuple[bytes, ...]]
-    """The rows an entry touches, each once."""
+    keys: Callable[[int, LedgerEntry], tuple[bytes, ...]]
+    """(the entry's ledger index, the entry) to the rows it touches, each once."""
     start: Row
     """A row before anything touched it. A named tuple of integers, strings and tuples of them."""
     step: Callable[[int, LedgerEntry, Sequence[Values]], Sequence[Values]]
@@ -63,7 +63,7 @@ def fold(projection: Projection[Row], entries: Iterable[tuple[int, LedgerEntry]]
     """All rows after these (ledger index, entry). What every store and every rebuild must agree with."""
     rows: dict[bytes, Values] = {}
     for index, entry in entries:
-        keys = projection.keys(entry)
+        keys = projection.keys(index, entry)
         if keys:
             before = [rows.get(key, projection.start) for key in keys]
             rows.update(zip(keys, projection.step(index, entry, before), strict=True))

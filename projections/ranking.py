@@ -60,6 +60,11 @@ class Ranking:
         block, at = self._place(player, score)
         return self._start(block) + at
 
+    def before(self, player: bytes, score: int) -> int:
+        """How many stand before a player with this score, whether that player does or not."""
+        block, at = self._place(player, score)
+        return self._start(block) + at
+
     def ahead(self, score: int) -> int:
         """How many have a higher value than this score's: one less than the rank that its value shares."""
         lowest = score >> INDEX_BITS << INDEX_BITS

@@ -58,7 +58,7 @@ def parts(key: bytes) -> tuple[bytes, str]:
     return key[:PLAYER_BYTES], key[PLAYER_BYTES:].decode()
 
 
-def keys(entry: LedgerEntry) -> tuple[bytes, ...]:
+def keys(index: int, entry: LedgerEntry) -> tuple[bytes, ...]:
     match entry:
         case Closing():
             return tuple([key(player, entry.ladder) for player, _ in outcomes(entry)])

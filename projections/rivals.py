@@ -30,7 +30,7 @@ def parts(key: bytes) -> tuple[bytes, str, str]:
     return key[:PLAYER_BYTES], ladder, rival
 
 
-def keys(entry: LedgerEntry) -> tuple[bytes, ...]:
+def keys(index: int, entry: LedgerEntry) -> tuple[bytes, ...]:
     """The rows an entry touches: none for openings, voids and games that don't count. War has no rivals."""
     match entry:
         case Closing(rival=rival, ladder=ladder) if rival and ladder in COLOURS:

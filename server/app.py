@@ -18,22 +18,25 @@ from events import sqlite_ledger
 from events.database import Database
 from events.sqlite import SCHEMA, SqliteLog
 from events.sqlite_ledger import SqliteLedger
-from server import http, people, public, records, socket
+from server import folds, generations, http, leaderboards, people, players, public, socket
 from server.archive import archive
 from server.audience import Audience
+from server.boards import Boards
 from server.clock import Sweep, now_ms
 from server.games import Games
 from server.keys import ledger_key, operator_keys
 from server.parts import Parts
 from server.people import People
-from server.records import Records
+from server.projector import Projector
 from server.sequencer import Sequencer
 from server.settings import ROOT, Settings
+from server.signed import SignedPrefix, size_of
 from server.signer import Publisher, signer
 
 log_line = structlog.get_logger()
 
-SCHEMAS = (SCHEMA, sqlite_ledger.SCHEMA, people.SCHEMA, records.SCHEMA)
+SCHEMAS = (SCHEMA, sqlite_ledger.SCHEMA, people.SCHEMA)
+BOARDS_SCHEMAS = (generations.SCHEMA,)
 WEB = ROOT / "server" / "web"
 SECURITY = {
     "content-security-policy": "default-src 'self'; img-src 'self' data:; object-src 'none'; base-uri 'none'; "
@@ -93,6 +96,12 @@ def application(settings: Settings) -> Starlette:
         kept = archive(settings.archive)
         publisher = Publisher(ledger, log, kept, signer(ledger_key(settings.keys)), settings.keys)
         games = Games(log, keys, now_ms, sequencer.closed)
+        boards_database = await Database.open(settings.boards, BOARDS_SCHEMAS, shared=True)
+        signed = SignedPrefix(ledger, size_of(publisher))
+        projector = Projector(boards_database, signed)
+        boards = Boards(boards_database, projector)
+        publisher.listen(projector.wake)
+        await projector.begin()
         audience = Audience(games, log)
         app.state.parts = Parts(
             settings,
@@ -101,17 +110,19 @@ def application(settings: Settings) -> Starlette:
             games,
             audience,
             People(database),
-            Records(database, log),
             ledger,
             sequencer,
             publisher,
             kept,
+            projector,
+            boards,
         )
         loops = (
             asyncio.create_task(_for_ever(partial(Sweep(games, log).for_ever, settings.sweep_seconds))),
             asyncio.create_task(_for_ever(audience.heal)),
             asyncio.create_task(_for_ever(sequencer.run)),
             asyncio.create_task(_for_ever(publisher.run)),
+            asyncio.create_task(_for_ever(partial(folds.run, publisher, projector, boards_database, signed))),
         )
         # What was built until here stays: the collector needn't look at it again and again.
         gc.collect()
@@ -122,6 +133,7 @@ def application(settings: Settings) -> Starlette:
             for loop in loops:
                 loop.cancel()
             await asyncio.gather(*loops, return_exceptions=True)
+            await boards_database.close()
             await database.close()
 
     return Starlette(
@@ -129,6 +141,8 @@ def application(settings: Settings) -> Starlette:
             WebSocketRoute("/ws", socket.endpoint),
             *http.routes(),
             *public.routes(),
+            *leaderboards.routes(),
+            *players.routes(),
             Mount("/", StaticFiles(directory=WEB, html=True)),
         ],
         middleware=[Middleware(Headers)],

@@ -53,6 +53,8 @@ class Standings:
         self._ranking = ranking
         self._generation = generation
         self._checkpoint = checkpoint
+        self.moved_as_of = checkpoint.as_of
+        """When a place last changed, or when the board was loaded: since then it stands as it is."""
 
     def __len__(self) -> int:
         return len(self._ranking)
@@ -77,6 +79,12 @@ class Standings:
                 shared = value
             places.append(Place(rank, position, player, value, index_of(score)))
         return self._places(places)
+
+    def following(self, score: int, player: bytes, count: int) -> Places:
+        """At most `count` places behind this score and player, whether they stand there now or not."""
+        start = self._ranking.before(player, score)
+        stands = self._ranking.slice(start, 1) == [(player, score)]
+        return self.page(start + stands, count)
 
     def around(self, player: bytes, count: int) -> Places:
         """The player with at most `count` before and `count` after; none if the player isn't on the board."""
@@ -110,7 +118,10 @@ class Standings:
         prefix = self.board.prefix
         for key, row in batch.changed:
             if key.startswith(prefix):
-                self._ranking.put(key[len(prefix) :], score_of(self.board.measure, LEADERBOARD.make(row)))
+                player, score = key[len(prefix) :], score_of(self.board.measure, LEADERBOARD.make(row))
+                if score != self._ranking.score(player):
+                    self._ranking.put(player, score)
+                    self.moved_as_of = batch.after.as_of
         self._checkpoint = batch.after
         return True
 

@@ -58,7 +58,7 @@ class Folding:
         """Fold a batch that follows the checkpoint. Changes nothing, here or in the store."""
         assert batch[0][0] == self.checkpoint.as_of
         keys, step = self.projection.keys, self.projection.step
-        work = [(index, entry, touched) for index, _, entry in batch if (touched := keys(entry))]
+        work = [(index, entry, touched) for index, _, entry in batch if (touched := keys(index, entry))]
         now: dict[bytes, Values] = {}
         digest = int.from_bytes(self.checkpoint.digest, "big")
         for key, (row, part) in self._read(connection, {key for _, _, touched in work for key in touched}):

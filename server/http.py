@@ -18,6 +18,7 @@ from server.games import Damaged
 from server.identity import COOKIE, COOKIE_SECONDS, WrongToken, same_origin, session
 from server.parts import Parts
 from server.people import token_of, token_text
+from server.projector import NotReady
 
 BODY_BYTES_MAX = 4096
 BODY_SECONDS_MAX = 10
@@ -59,6 +60,11 @@ def wrong_token(request: Request, error: Exception) -> Response:
 
 def damaged(request: Request, error: Exception) -> Response:
     return JSONResponse({"error": "damaged", "what": f"The stored game doesn't hash: {error}."}, 500)
+
+
+def not_ready(request: Request, error: Exception) -> Response:
+    what = f"The rows of {error} are being built anew; ask again in a minute."
+    return JSONResponse({"error": "not_ready", "what": what}, 503, {**ANY_ORIGIN, "retry-after": "60"})
 
 
 def misdirected(request: Request, error: Exception) -> Response:
@@ -153,38 +159,12 @@ async def recover(request: Request) -> Response:
     return _with_cookie(JSONResponse({"player": player.hex()}), request, token)
 
 
-async def rivals(request: Request) -> Response:
-    parts = parts_of(request)
-    player = (await session(request, parts.people, reading=True)).player
-    if player is None:
-        return JSONResponse({"player": None, "rivals": []})
-    rows = [
-        {
-            "ladder": row.ladder,
-            "mode": row.ladder.rpartition("-")[2],
-            "rival": row.rival,
-            "games": row.games,
-            "wins": row.wins,
-        }
-        for row in await parts.records.of(player)
-    ]
-    return JSONResponse({"player": player.hex(), "rivals": rows})
-
-
-async def luck(request: Request) -> Response:
-    parts = parts_of(request)
-    player = (await session(request, parts.people, reading=True)).player
-    if player is None:
-        return JSONResponse({"player": None, "luck": []})
-    rows = [
-        {"ladder": row.ladder, "games": row.games, "wins": row.wins, "draws": row.draws}
-        for row in await parts.records.luck_of(player)
-    ]
-    return JSONResponse({"player": player.hex(), "luck": rows})
-
-
 def game_of(request: Request) -> bytes:
-    text = request.path_params["game"]
+    return game_named(request.path_params["game"])
+
+
+def game_named(text: str) -> bytes:
+    """Raises Problem."""
     if len(text) != 2 * GAME_BYTES or not all(digit in "0123456789abcdef" for digit in text):
         raise Problem(404, "unknown_game", "There is no such game.")
     return bytes.fromhex(text)
@@ -241,12 +221,16 @@ def routes() -> list[Route]:
         Route("/api/session", who),
         Route("/api/session/code", code, methods=["POST"]),
         Route("/api/session/recover", recover, methods=["POST"]),
-        Route("/api/me/rivals", rivals),
-        Route("/api/me/luck", luck),
         Route("/api/games/{game}/export", export),
         Route("/api/games/{game}/review", reviewed),
         Route("/healthz", health),
     ]
 
 
-PROBLEMS: Mapping[Any, Any] = {Problem: problem, WrongToken: wrong_token, Damaged: damaged, HTTPException: misdirected}
+PROBLEMS: Mapping[Any, Any] = {
+    Problem: problem,
+    WrongToken: wrong_token,
+    Damaged: damaged,
+    NotReady: not_ready,
+    HTTPException: misdirected,
+}

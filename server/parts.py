@@ -7,9 +7,10 @@ from events.ledger import Ledger
 from events.log import Log
 from server.archive import Archive
 from server.audience import Audience
+from server.boards import Boards
 from server.games import Games
 from server.people import People
-from server.records import Records
+from server.projector import Projector
 from server.sequencer import Sequencer
 from server.settings import Settings
 from server.signer import Publisher
@@ -25,9 +26,10 @@ class Parts:
     games: Games
     audience: Audience
     people: People
-    records: Records
     ledger: Ledger
     sequencer: Sequencer
     publisher: Publisher
     archive: Archive
+    projector: Projector
+    boards: Boards
     connections: int = 0

@@ -1,16 +1,18 @@
 """The loop around the projections: reads the ledger, folds, and writes rows with the position they account for."""
 
 import asyncio
+import contextlib
 import sqlite3
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple, TypeVar
 
 import structlog
 
 from events.database import Database
 from events.log import Unknown
+from projections.history import HISTORY
 from projections.leaderboard import LEADERBOARD
 from projections.projection import Projection, Values
 from projections.records import RECORDS
@@ -18,10 +20,10 @@ from projections.rivals import RIVALS
 from server import generations
 from server.folding import Diverged, Folding, Item, Prepared, Reader, following
 from server.generations import Checkpoint, Generation, Moved
+from server.view import ROWS_READ_MAX, View
 
-PROJECTIONS: tuple[Projection[Any], ...] = (RECORDS, RIVALS, LEADERBOARD)
+PROJECTIONS: tuple[Projection[Any], ...] = (RECORDS, RIVALS, LEADERBOARD, HISTORY)
 BATCH_ENTRIES = 1000
-ROWS_READ_MAX = 10_000
 RETRY_SECONDS = 5.0
 
 log = structlog.get_logger()
@@ -52,6 +54,14 @@ class Read:
     rows: Sequence[tuple[bytes, Any]]
 
 
+class Position(NamedTuple):
+    """How far a projection is, and why it goes no further."""
+
+    as_of: int | None
+    trouble: str | None
+
+
+T = TypeVar("T")
 Listener = Callable[[Batch], None]
 Reset = Callable[[str], None]
 
@@ -73,12 +83,16 @@ class Projector:
         self._foldings: dict[str, Folding] = {}
         self._listeners: list[tuple[Listener, Reset]] = []
         self._woken = asyncio.Event()
+        self._folded = asyncio.Event()
+        """Replaced after each batch."""
         self.folding = asyncio.Lock()
         """Held from before a batch is committed until everybody was told of it."""
         self.outdated: frozenset[str] = frozenset()
         """Projections whose live rows another release's rules made: they stand still until they are rebuilt."""
         self.trouble: str | None = None
         """Why nothing is folded just now."""
+        self.not_rebuilt: dict[str, str] = {}
+        """Why an outdated projection could not be rebuilt, by name."""
 
     def listen(self, listener: Listener, reset: Reset) -> None:
         """Be told of every batch after its commit, on the event loop, in order. Must not raise.
@@ -90,6 +104,11 @@ class Projector:
     def wake(self) -> None:
         """The ledger has grown. Callable on the event loop only."""
         self._woken.set()
+
+    async def begin(self) -> None:
+        """Make what isn't there and see what is outdated: from here on rows can be read."""
+        async with self.folding:
+            await self._look()
 
     async def run(self) -> None:
         """Fold whatever comes, until cancelled. A ledger that isn't the one folded stops it, with an alarm."""
@@ -131,6 +150,54 @@ class Projector:
             raise NotReady(name)
         return Read(live.checkpoint.as_of, live.checkpoint.leaf_hash, [(key, projection.row(row)) for key, row in rows])
 
+    async def view(self, projections: Sequence[Projection[Any]], job: Callable[[View], T]) -> T:
+        """What `job`, called off the event loop, made of rows that all stand at one position. Raises NotReady.
+
+        Only where one of these stands still the others may be ahead: `as_of` is then the lowest."""
+
+        def viewed(connection: sqlite3.Connection, anyway: bool) -> tuple[bool, Any]:
+            live: dict[Projection[Any], Generation] = {}
+            for projection in projections:
+                found = generations.standing(connection, projection.name)
+                if found is None or found.version != projection.version:
+                    raise NotReady(projection.name)
+                live[projection] = found
+            view = View(connection, live)
+            return (True, job(view)) if anyway or view.agrees else (False, None)
+
+        seen, made = await self._database.read(partial(viewed, anyway=False))
+        if not seen:
+            # Between two commits of one batch: wait for the other.
+            async with self.folding:
+                _, made = await self._database.read(partial(viewed, anyway=True))
+        result: T = made
+        return result
+
+    async def reached(self, index: int, seconds_max: float) -> bool:
+        """Whether the entry with that ledger index is folded into all that isn't outdated; waits a while for it."""
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(seconds_max):
+                while not self._has(index):
+                    await self._folded.wait()
+        return self._has(index)
+
+    def _has(self, index: int) -> bool:
+        return all(
+            name in self._foldings and self._foldings[name].checkpoint.as_of > index
+            for name in self._projections.keys() - self.outdated
+        )
+
+    def positions(self) -> Mapping[str, Position]:
+        """Of each projection, as this process last knew it."""
+        return {name: self._position(name) for name in self._projections}
+
+    def _position(self, name: str) -> Position:
+        if name in self.outdated:
+            why = self.not_rebuilt.get(name, "another release made its rows: it is being rebuilt")
+            return Position(None, why)
+        folding = self._foldings.get(name)
+        return Position(None if folding is None else folding.checkpoint.as_of, self.trouble)
+
     async def _advance_once(self) -> bool:
         async with self.folding:
             await self._look()
@@ -145,6 +212,8 @@ class Projector:
             batch = await following(self._ledger, behind[0].checkpoint, limit)
             if batch:
                 await self._fold(behind, batch)
+                self._folded.set()
+                self._folded = asyncio.Event()
             return bool(batch)
 
     async def _look(self) -> None:

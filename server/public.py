@@ -14,10 +14,10 @@ from events import ledger, tiles
 from server.archive import game_path
 from server.http import ANY_ORIGIN, Problem, export, game_of, parts_of
 from server.prove import NoProof, proof
+from server.query import wait_ms
 from server.signer import is_signed
 from server.witness import consistency, witness
 
-WAIT_MS_MAX = 2000
 FOR_EVER = {**ANY_ORIGIN, "cache-control": "public, max-age=31536000, immutable"}
 
 
@@ -67,6 +67,7 @@ async def state(request: Request) -> Response:
         "partitions_waiting": parts.sequencer.waiting,
         "partitions_stopped": {str(number): why for number, why in sorted(parts.sequencer.alarms.items())},
         "not_signed_because": parts.publisher.refusal,
+        "projections": {name: at._asdict() for name, at in parts.projector.positions().items()},
     }
     return JSONResponse(body, headers=ANY_ORIGIN)
 
@@ -102,7 +103,7 @@ async def game_proof(request: Request) -> Response:
 
 async def game_witness(request: Request) -> Response:
     parts, game = parts_of(request), game_of(request)
-    end = asyncio.get_running_loop().time() + _wait_ms(request) / 1000
+    end = asyncio.get_running_loop().time() + wait_ms(request) / 1000
 
     def left() -> float:
         return max(0.0, end - asyncio.get_running_loop().time())
@@ -121,13 +122,6 @@ async def game_witness(request: Request) -> Response:
             "checkpoint": signed.note.decode(),
         }
     return JSONResponse(body, headers=ANY_ORIGIN)
-
-
-def _wait_ms(request: Request) -> int:
-    text = request.query_params.get("wait_ms", "0")
-    if not text.isascii() or not text.isdigit() or len(text) > 4 or int(text) > WAIT_MS_MAX:
-        raise Problem(400, "bad_wait", f"wait_ms is a whole number from 0 to {WAIT_MS_MAX}.")
-    return int(text)
 
 
 def _base64(value: bytes) -> str:

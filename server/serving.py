@@ -11,7 +11,7 @@ from rich.console import Console
 
 from events.database import Database
 from events.notes import VerifierKey
-from server.app import SCHEMAS, application
+from server.app import BOARDS_SCHEMAS, SCHEMAS, application
 from server.bounds import Http, socket_class
 from server.keys import ledger_key, operator_keys
 from server.settings import Settings
@@ -56,6 +56,8 @@ async def _try(settings: Settings) -> VerifierKey:
     key = signer(ledger_key(settings.keys)).key
     database = await Database.open(settings.log, SCHEMAS)
     await database.close()
+    boards = await Database.open(settings.boards, BOARDS_SCHEMAS, shared=True)
+    await boards.close()
     return key
 
 

@@ -15,7 +15,7 @@ class BadSetting(Exception):
 @dataclass(frozen=True, slots=True)
 class Settings:
     data: Path
-    """Directory of the log and the keys."""
+    """Directory of the log, what is folded from it, and the keys."""
     host: str
     port: int
     connections_max: int
@@ -29,6 +29,11 @@ class Settings:
     @property
     def log(self) -> Path:
         return self.data / "statecraft.db"
+
+    @property
+    def boards(self) -> Path:
+        """Rows folded from the ledger: it may be deleted, and is built anew at the next start."""
+        return self.data / "boards.db"
 
     @property
     def archive(self) -> str:

@@ -8,7 +8,7 @@ import asyncio
 import contextlib
 import fcntl
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
@@ -75,9 +75,16 @@ class Publisher:
         """Leaves that the archive's own note covers."""
         self._grown = asyncio.Event()
         """Replaced at each signature."""
+        self._listeners: list[Callable[[], None]] = []
         self.signed: Signed | None = None
         self.refusal: str | None = None
         """Why nothing is signed just now."""
+        self.begun = asyncio.Event()
+        """Set once `signed` is all that was ever signed: before, it may be less."""
+
+    def listen(self, listener: Callable[[], None]) -> None:
+        """Be told, on the event loop, whenever more is signed. Must not raise."""
+        self._listeners.append(listener)
 
     @property
     def key(self) -> VerifierKey:
@@ -132,6 +139,8 @@ class Publisher:
         self.signed = signed
         self._grown.set()
         self._grown = asyncio.Event()
+        for listener in self._listeners:
+            listener()
 
     async def covers(self, index: int, seconds_max: float) -> Signed | None:
         """The first checkpoint seen with that leaf under it; None if there is none in time."""
@@ -168,6 +177,7 @@ class Publisher:
                 self._archived = last.size
             await asyncio.to_thread(write_file, self._folder / "ledger.note", last.note, over=True)
             self._show(last)
+        self.begun.set()
 
     def _noted(self, where: str, note: bytes | None) -> Signed | None:
         if note is None:

@@ -6,6 +6,7 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 from random import Random
+from typing import Any
 
 import httpx
 import pytest
@@ -248,17 +249,26 @@ def test_a_game_there_is_not_is_answered_404_to_any_page(http: httpx.Client, wha
         assert answer.headers["access-control-allow-origin"] == "*"
 
 
+def folded(http: httpx.Client, path: str, game: bytes, headers: dict[str, str]) -> Any:
+    """The answer that waited for a finished game; None if that took longer than it waits."""
+    answer = http.get(path, params={"wait_game": game.hex(), "wait_ms": 2000}, headers=headers)
+    assert answer.status_code == 200, answer.text
+    player = answer.json()["player"]
+    past = http.get(f"/api/players/{player}/games").json()["games"]
+    return answer.json() if game.hex() in [each["game"] for each in past] else None
+
+
 async def test_records_against_rivals_are_of_finished_games(server: Server, guest: Guest) -> None:
     mine = {"Authorization": f"Bearer {guest.token}"}
     with server.http() as http:
         assert http.get("/api/me/rivals").json() == {"player": None, "rivals": []}
         assert http.get("/api/me/rivals", headers=mine).json() == {"player": guest.player, "rivals": []}
         for _ in range(3):
-            await played(server, guest, "relaxed")
+            last = await played(server, guest, "relaxed")
         async with connected(server, guest) as client:
             void = await client.open("relaxed")
             await client.do(void, {"do": "Resign"})
-        rows = http.get("/api/me/rivals", headers=mine).json()["rivals"]
+        rows = until(lambda: folded(http, "/api/me/rivals", last, mine))["rivals"]
         assert sum(row["games"] for row in rows) == 3
         assert {row["mode"] for row in rows} == {"relaxed"}
         assert all(0 <= row["wins"] <= row["games"] for row in rows)
@@ -282,7 +292,7 @@ async def test_records_of_luck_are_of_wars_that_were_not_left(server: Server, gu
                 if ending == "left":
                     await client.do(game, {"do": "Resign"})
         winner = followed.table["finished"]["winner"]
-        rows = http.get("/api/me/luck", headers=mine).json()["luck"]
+        rows = until(lambda: folded(http, "/api/me/luck", game, mine))["luck"]
         assert rows == [{"ladder": "classic-house", "games": 1, "wins": int(winner == 0), "draws": int(winner is None)}]
         assert http.get("/api/me/rivals", headers=mine).json()["rivals"] == []
 

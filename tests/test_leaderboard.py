@@ -40,7 +40,7 @@ def test_ladders_and_measures_are_those_of_the_rules() -> None:
 
 
 def test_war_against_the_computer_has_no_board() -> None:
-    assert LEADERBOARD.keys(house(A, True, "classic-house")) == ()
+    assert LEADERBOARD.keys(0, house(A, True, "classic-house")) == ()
     with pytest.raises(BadBoard):
         board("classic-house", "wins", "all", MONDAY_MS)
 

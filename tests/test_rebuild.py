@@ -112,7 +112,7 @@ async def test_a_row_that_was_altered_is_found_and_named_and_nothing_taken_over(
 
 
 async def test_other_rules_take_over_without_agreeing(tmp_path: Path) -> None:
-    later = replace(RIVALS, version=2, keys=lambda entry: RIVALS.keys(entry)[:1])
+    later = replace(RIVALS, version=2, keys=lambda index, entry: RIVALS.keys(index, entry)[:1])
     async with opened(tmp_path) as database:
         ledger = ListLedger(synthetic(300, PEOPLE))
         await Projector(database, ledger, [RIVALS]).advance()

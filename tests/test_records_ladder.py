@@ -90,13 +90,13 @@ def test_a_game_lost_on_time_is_a_loss_and_for_the_other_a_win() -> None:
 def test_a_void_a_left_game_and_a_lost_log_count_nowhere(reason: str) -> None:
     nothing = house(A, None, reason=reason)
     assert record(*wins(2), nothing, *wins(1)) == record(*wins(2), opening(house(A, True)), *wins(1))
-    assert RIVALS.keys(nothing) == RECORDS.keys(nothing) == ()
+    assert RIVALS.keys(0, nothing) == RECORDS.keys(0, nothing) == ()
 
 
 def test_a_game_that_does_not_count_counts_nowhere() -> None:
-    assert RECORDS.keys(house(A, True, counts=False)) == ()
-    assert RIVALS.keys(house(A, True, counts=False)) == ()
-    assert RECORDS.keys(versus(A, A, 0)) == ()
+    assert RECORDS.keys(0, house(A, True, counts=False)) == ()
+    assert RIVALS.keys(0, house(A, True, counts=False)) == ()
+    assert RECORDS.keys(0, versus(A, A, 0)) == ()
 
 
 def test_both_late_is_a_loss_in_both_records_won_by_nobody() -> None:
@@ -176,7 +176,7 @@ def test_war_earns_no_stars_badges_or_rivals() -> None:
     row = record(*ledger, ladder="classic-versus")
     assert (row.wins, row.best_streak, row.streak_badges, row.win_rate_badges) == (30, 30, (), ())
     assert shown("classic-versus", row) == (None, 0, Trophies(0, 0, 0, 0), None, None)
-    assert RIVALS.keys(house(A, True, "classic-house", rival="opal-winterbourne")) == ()
+    assert RIVALS.keys(0, house(A, True, "classic-house", rival="opal-winterbourne")) == ()
 
 
 def test_war_against_the_computer_counts_games_wins_and_draws_alone() -> None:

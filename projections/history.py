@@ -1,0 +1,74 @@
+"""A player's finished games, each a row: what it was, against whom, and how it ended. Voids and uncounted ones too."""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from events.entries import Closing, LedgerEntry
+from projections.outcomes import Outcome, by_seat
+from projections.projection import Projection, Values
+
+PLAYER_BYTES = 16
+INDEX_BYTES = 8
+INDEX_MAX = (1 << 8 * INDEX_BYTES) - 1
+
+RESULTS = {Outcome.WON: "won", Outcome.LOST: "lost", Outcome.DRAWN: "drawn"}
+NO_RESULTS = {"void": "void", "left": "left", "lost": "annulled"}
+"""By the reason of the closing. A log that the operator lost is no defeat of the player's."""
+
+
+class Row(NamedTuple):
+    """A game as one of its players looks back on it. Written once, by its closing."""
+
+    game: bytes = b""
+    rules: str = ""
+    opponent: bytes = b""
+    """A player; empty where the house played."""
+    rival: str = ""
+    """In whose name the house played; empty in War, where it has none."""
+    result: str = ""
+    """One of RESULTS or NO_RESULTS."""
+    reason: str = ""
+    counts: bool = False
+    """Whether it was to count, as frozen in its opening."""
+    at_ms: int = 0
+    """When it finished."""
+
+
+def ladder_prefix(player: bytes, ladder: str) -> bytes:
+    return player + f"{ladder}/".encode()
+
+
+def key(player: bytes, ladder: str, index: int) -> bytes:
+    """Rising keys of a ladder go from the newest game to the oldest."""
+    return ladder_prefix(player, ladder) + (INDEX_MAX - index).to_bytes(INDEX_BYTES, "big")
+
+
+def parts(key: bytes) -> tuple[bytes, str, int]:
+    """The player, the ladder and the closing's ledger index of a key."""
+    ladder = key[PLAYER_BYTES : -INDEX_BYTES - 1].decode()
+    return key[:PLAYER_BYTES], ladder, INDEX_MAX - int.from_bytes(key[-INDEX_BYTES:], "big")
+
+
+def keys(index: int, entry: LedgerEntry) -> tuple[bytes, ...]:
+    """By seat. One person on both seats has one row."""
+    match entry:
+        case Closing(players=players, ladder=ladder):
+            return tuple([key(player, ladder, index) for player in dict.fromkeys(players) if player])
+        case _:
+            return ()
+
+
+def step(index: int, entry: LedgerEntry, rows: Sequence[Values]) -> Sequence[Values]:
+    assert isinstance(entry, Closing)
+    found = by_seat(entry)
+    fresh: list[Values] = []
+    for player in dict.fromkeys(entry.players):
+        if player:
+            seat = entry.players.index(player)
+            result = NO_RESULTS[entry.reason] if found is None else RESULTS[found[seat]]
+            about = (entry.game, entry.rules, entry.players[1 - seat], entry.rival)
+            fresh.append((*about, result, entry.reason, entry.counts, entry.at_ms))
+    return fresh
+
+
+HISTORY = Projection("history", 1, keys, Row(), step, Row._make)
