@@ -4,7 +4,9 @@ import { confirmed } from "./dialog.js";
 import { games, shelves } from "./games.js";
 import { Declined } from "./http.js";
 import { Ledger } from "./ledger.js";
+import { BoardsPage } from "./page_boards.js";
 import { HomePage } from "./page_home.js";
+import { PlayerPage } from "./page_player.js";
 import { FairPage, ReviewPage, TablePage } from "./page_game.js";
 import { openFresh } from "./opening.js";
 import { inWords } from "./reasons.js";
@@ -118,6 +120,9 @@ function pageOf(app, route) {
     case "review": return new ReviewPage(app, route.game);
     case "fair": return new FairPage(app, route.game);
     case "how": return explained(route.shelf);
+    case "boards": return new BoardsPage(app, route.board);
+    case "player": return new PlayerPage(app, route.player);
+    case "me": return new PlayerPage(app, null);
     case "unknown": return plain("Nothing is filed here", sentence("This address names no page.", home, "Back to the desks"));
   }
 }

@@ -2,7 +2,11 @@
 
 /**
  * @typedef {{page: "home"} | {page: "how", shelf: string | null} | {page: "unknown"}
- *   | {page: "game" | "review" | "fair", game: string}} Route
+ *   | {page: "game" | "review" | "fair", game: string} | {page: "boards", board: BoardAddress | null}
+ *   | {page: "player", player: string} | {page: "me"}} Route
+ *
+ * @typedef {{ladder: string, measure: string, window: string, part: Part}} BoardAddress
+ * @typedef {{of: "from", start: number} | {of: "around", player: string | null} | {of: "friends"}} Part of a board
  */
 
 /** @param {string} fragment with its # @returns {Route} */
@@ -10,9 +14,38 @@ export function read(fragment) {
   if (["", "#", "#/"].includes(fragment)) return { page: "home" };
   const [explained, shelf] = /^#\/how(?:\/([a-z0-9-]+))?$/.exec(fragment) ?? [];
   if (explained) return { page: "how", shelf: shelf ?? null };
+  const board = boardIn(fragment);
+  if (board) return { page: "boards", board };
+  if (fragment === "#/boards") return { page: "boards", board: null };
+  if (fragment === "#/me") return { page: "me" };
+  const [, player] = /^#\/player\/([0-9a-f]{32})$/.exec(fragment) ?? [];
+  if (player) return { page: "player", player };
   const [, game, part] = /^#\/game\/([0-9a-f]{32})(?:\/(fair|review))?$/.exec(fragment) ?? [];
   if (!game) return { page: "unknown" };
   return { page: part === "fair" || part === "review" ? part : "game", game };
+}
+
+/** @param {string} fragment @returns {BoardAddress | null} */
+function boardIn(fragment) {
+  const found = /^#\/boards\/([a-z-]+)\/([a-z_]+)\/([a-z0-9W-]+)(?:\/(from|around|friends)(?:\/([0-9a-f]+))?)?$/.exec(fragment);
+  if (!found) return null;
+  const [, ladder, measure, window, of, value] = found;
+  if (of === "friends") return value ? null : { ladder, measure, window, part: { of } };
+  if (of === "around") return value && value.length !== 32 ? null : { ladder, measure, window, part: { of, player: value ?? null } };
+  const start = Number(value ?? 0);
+  return Number.isSafeInteger(start) && !(of && !value) ? { ladder, measure, window, part: { of: "from", start } } : null;
+}
+
+export const boards = "#/boards";
+export const mine = "#/me";
+/** @param {string} player */
+export const toPlayer = (player) => `#/player/${player}`;
+/** @param {string} ladder @param {string} measure @param {string} window @param {Part} [part] */
+export function toBoard(ladder, measure, window, part = { of: "from", start: 0 }) {
+  const whole = `#/boards/${ladder}/${measure}/${window}`;
+  if (part.of === "friends") return `${whole}/friends`;
+  if (part.of === "around") return part.player ? `${whole}/around/${part.player}` : `${whole}/around`;
+  return part.start ? `${whole}/from/${part.start}` : whole;
 }
 
 export const home = "#/";

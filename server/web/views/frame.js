@@ -1,12 +1,14 @@
 // What stands around every page: masthead, notices, colophon, and the pages that are a few sentences.
 import { html, nothing } from "../vendor/lit/lit-html.js";
-import { home, how } from "../route.js";
+import { boards, home, how, mine } from "../route.js";
 
 /** @param {string} page */
 export const masthead = (page) => html`
   <a class="wordmark" href=${home}><svg viewBox="0 0 24 24" aria-hidden="true" focusable="false"><path d="m12 2.5 2.8 6.7 7.2.6-5.5 4.7 1.7 7L12 17.7l-6.2 3.8 1.7-7L2 9.8l7.2-.6z" /></svg>Statecraft</a>
   <nav aria-label="Pages">
     <a href=${home} aria-current=${page === "home" ? "page" : nothing}>Desks</a>
+    <a href=${boards} aria-current=${page === "boards" ? "page" : nothing}>Leaders</a>
+    <a href=${mine} aria-current=${page === "me" ? "page" : nothing}>You</a>
     <a href=${how} aria-current=${page === "how" ? "page" : nothing}>How to play</a>
   </nav>
 `;
