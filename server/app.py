@@ -18,11 +18,12 @@ from events import sqlite_ledger
 from events.database import Database
 from events.sqlite import SCHEMA, SqliteLog
 from events.sqlite_ledger import SqliteLedger
-from server import folds, generations, http, leaderboards, people, players, public, socket
+from server import embedding, folds, generations, http, leaderboards, people, players, public, socket
 from server.archive import archive
 from server.audience import Audience
 from server.boards import Boards
 from server.clock import Sweep, now_ms
+from server.embedding import AnyOrigin
 from server.games import Games
 from server.keys import ledger_key, operator_keys
 from server.parts import Parts
@@ -143,7 +144,8 @@ def application(settings: Settings) -> Starlette:
             *public.routes(),
             *leaderboards.routes(),
             *players.routes(),
-            Mount("/", StaticFiles(directory=WEB, html=True)),
+            *embedding.routes(),
+            Mount("/", AnyOrigin(StaticFiles(directory=WEB, html=True))),
         ],
         middleware=[Middleware(Headers)],
         exception_handlers=dict(http.PROBLEMS),
