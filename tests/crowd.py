@@ -1,5 +1,6 @@
 """A crowd's finished games in a store, before its server starts: what boards and players' pages are looked at with."""
 
+import asyncio
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -42,7 +43,7 @@ async def gather(folder: Path, games: Sequence[int], now_ms: int | None = None) 
     """One member for each number of games, which are played at random in both modes. `folder`: the data directory.
 
     The last game of each is played now, the others a month ago."""
-    folder.mkdir(parents=True, exist_ok=True)
+    await asyncio.to_thread(folder.mkdir, parents=True, exist_ok=True)
     now_ms = int(time.time() * 1000) if now_ms is None else now_ms
     database = await Database.open(folder / "statecraft.db", SCHEMAS)
     try:

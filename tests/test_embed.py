@@ -31,7 +31,7 @@ class Quiet(SimpleHTTPRequestHandler):
 
 @contextmanager
 def elsewhere(folder: Path) -> Iterator[int]:
-    """A site of somebody else's: its port. At 127.0.0.1 it is the same site on another origin, at localhost another site."""
+    """Somebody else's site: its port. At 127.0.0.1 it is the same site on another origin, at localhost another one."""
     with ThreadingHTTPServer(("127.0.0.1", 0), partial(Quiet, directory=str(folder))) as server:
         thread = threading.Thread(target=server.serve_forever)
         thread.start()
@@ -68,9 +68,8 @@ def site(tmp_path: Path, server: Server) -> Iterator[int]:
     address = "http://127.0.0.1:8000"
     assert address in LINE
     (tmp_path / "index.html").write_text(EXAMPLE.replace(address, server.url))
-    (tmp_path / "bare.html").write_text(
-        f"<!doctype html><title>A frame by hand</title><iframe src='{server.url}/embed/board.html#board=states-relaxed/wins/all'></iframe>"
-    )
+    framed = f"{server.url}/embed/board.html#board=states-relaxed/wins/all"
+    (tmp_path / "bare.html").write_text(f"<!doctype html><title>By hand</title><iframe src='{framed}'></iframe>")
     with elsewhere(tmp_path) as port:
         yield port
 
@@ -139,7 +138,8 @@ async def test_the_frame_follows_the_reader_and_the_page(
 ACTS = """async (server) => {
     const post = (path, body) => fetch(server + path, { method: "POST", credentials: "include",
         headers: { "Content-Type": "text/plain" }, body }).then((answer) => answer.status, () => "no answer");
-    const read = (path) => fetch(server + path, { credentials: "include" }).then((answer) => answer.text(), () => "no answer");
+    const read = (path) => fetch(server + path, { credentials: "include" })
+        .then((answer) => answer.text(), () => "no answer");
     const greeted = await new Promise((told) => {
         const socket = new WebSocket(server.replace("http", "ws") + "/ws", "statecraft.v1.json");
         socket.onmessage = (event) => { told(JSON.parse(event.data)); socket.close(); };
