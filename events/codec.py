@@ -11,7 +11,8 @@ from hashlib import sha256
 
 from events.shapes import Undecodable, is_, pack, shape, unpack
 from rules.catalogue import FACTS
-from rules.game import Command, Fact
+from rules.game import CallTime, Command, Fact
+from rules.timing import Clock
 
 FORMAT = 1
 CAUSE_BYTES = 16
@@ -39,6 +40,16 @@ def cause(game: bytes, seat: int, player: bytes, command_id: str, command: Comma
     battle = getattr(command, "battle", 0).to_bytes(4, "big")
     fields = game + seat.to_bytes(1, "big") + player + kind + battle
     return sha256(b"statecraft cause v1\0" + fields).digest()[:CAUSE_BYTES]
+
+
+def clocks_cause(game: bytes, clock: Clock) -> bytes:
+    """Of what the server does because the clock's deadline is past: of each deadline's another one."""
+    return cause(game, SERVER_SEAT, NOBODY, f"time {clock.due_ms}", CallTime())
+
+
+def is_clocks(game: bytes, clock: Clock, cause_: bytes) -> bool:
+    """Whether an append was the clock's doing and nobody's command."""
+    return clock.due_ms is not None and cause_ == clocks_cause(game, clock)
 
 
 def encode(event: Event) -> bytes:

@@ -57,6 +57,11 @@ class OutboxEntry:
     body: bytes
 
 
+BEAT_GAP_MS_MAX = 2500
+"""Between two beats while a server is up: more is silence."""
+BEATS_KEPT_MS = 8 * 24 * 3600 * 1000
+"""How long beats are kept: no game runs longer."""
+
 Listener = Callable[[bytes, Head, tuple[Stored, ...]], None]
 """(game, head before, events): called on the event loop after the append is durable, in a game's order; may repeat."""
 
@@ -82,6 +87,18 @@ class Log(Protocol):
 
     async def deadlines(self, limit: int = 100) -> Sequence[Deadline]:
         """Deadlines that are past on the store's clock, oldest first."""
+
+    async def next_deadline(self) -> int | None:
+        """Milliseconds from the store's now to the nearest deadline that isn't past; None: there is none."""
+
+    async def beat(self) -> None:
+        """A server is up. Servers say so once a second. Raises Unknown."""
+
+    async def silence(self, from_ms: int, to_ms: int) -> int:
+        """Milliseconds between two times of the store's clock in which no server was up.
+
+        Where more than BEAT_GAP_MS_MAX lie between a beat and the next one, or none came after it, all of them count;
+        before the first beat kept none do."""
 
     async def claim(self, player: bytes, ladder: str, game: bytes, instead_of: bytes | None = None) -> bytes:
         """Claim the player's one place in a ladder for a fresh `game`, and return the game that holds it now.

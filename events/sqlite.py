@@ -16,6 +16,8 @@ from typing import Any
 from events.chain import Head, Stored, origin
 from events.database import Database, resolve
 from events.log import (
+    BEAT_GAP_MS_MAX,
+    BEATS_KEPT_MS,
     Batch,
     Conflict,
     Deadline,
@@ -46,11 +48,15 @@ CREATE TABLE IF NOT EXISTS outbox (
     partition INTEGER NOT NULL, position INTEGER NOT NULL, hash BLOB NOT NULL, game BLOB NOT NULL, body BLOB NOT NULL,
     PRIMARY KEY (partition, position)
 ) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS beats (
+    since_ms INTEGER PRIMARY KEY NOT NULL, until_ms INTEGER NOT NULL
+) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS partitions (
     partition INTEGER PRIMARY KEY NOT NULL, position INTEGER NOT NULL, hash BLOB NOT NULL
 ) WITHOUT ROWID;
 """
-"""`games` holds each log's head, and `partitions` each outbox's, which stays when the entries themselves are let go."""
+"""`games` holds each log's head, and `partitions` each outbox's, which stays when the entries themselves are let go;
+`beats` a row for each time that servers were up without a gap."""
 
 APPENDS_MAX = 1024
 """Waiting or in a commit; more wait for their turn."""
@@ -163,24 +169,23 @@ class SqliteLog:
         )
         return [Deadline(*row) for row in rows]
 
-    async def claim(self, player: bytes, ladder: str, game: bytes, instead_of: bytes | None = None) -> bytes:
-        def job(connection: sqlite3.Connection) -> bytes:
-            holder_before = _claimed(connection, player, ladder)
-            connection.execute(
-                "INSERT INTO claims VALUES (?, ?, ?)"
-                " ON CONFLICT DO UPDATE SET game = excluded.game WHERE claims.game = ?",
-                (player, ladder, game, instead_of),
-            )
-            holder = _claimed(connection, player, ladder)
-            assert holder is not None
-            if holder_before is not None and holder != holder_before:
-                connection.execute("INSERT OR REPLACE INTO befores VALUES (?, ?)", (holder, holder_before))
-            return holder
+    async def next_deadline(self) -> int | None:
+        now_ms = self._clock()
+        ((nearest_ms,),) = await self._rows("SELECT min(deadline_ms) FROM games WHERE deadline_ms > ?", (now_ms,))
+        return None if nearest_ms is None else nearest_ms - now_ms
 
-        return await self._database.write(job)
+    async def beat(self) -> None:
+        now_ms = self._clock()
+        await self._database.write(partial(_beat, now_ms=now_ms))
+
+    async def silence(self, from_ms: int, to_ms: int) -> int:
+        return await self._database.read(partial(_silence, from_ms=from_ms, to_ms=to_ms))
+
+    async def claim(self, player: bytes, ladder: str, game: bytes, instead_of: bytes | None = None) -> bytes:
+        return await self._database.write(lambda connection: claim(connection, player, ladder, game, instead_of))
 
     async def claimed(self, player: bytes, ladder: str) -> bytes | None:
-        return await self._database.read(lambda connection: _claimed(connection, player, ladder))
+        return await self._database.read(lambda connection: claimed(connection, player, ladder))
 
     async def before(self, game: bytes) -> bytes | None:
         rows = await self._rows("SELECT before FROM befores WHERE game = ?", (game,))
@@ -303,6 +308,43 @@ def _head(connection: sqlite3.Connection, game: bytes) -> Head:
     return Head(*row) if row else origin(game)
 
 
-def _claimed(connection: sqlite3.Connection, player: bytes, ladder: str) -> bytes | None:
+def claim(connection: sqlite3.Connection, player: bytes, ladder: str, game: bytes, instead_of: bytes | None) -> bytes:
+    """`Log.claim`, for whoever must do more in the same transaction."""
+    holder_before = claimed(connection, player, ladder)
+    connection.execute(
+        "INSERT INTO claims VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET game = excluded.game WHERE claims.game = ?",
+        (player, ladder, game, instead_of),
+    )
+    holder = claimed(connection, player, ladder)
+    assert holder is not None
+    if holder_before is not None and holder != holder_before:
+        connection.execute("INSERT OR REPLACE INTO befores VALUES (?, ?)", (holder, holder_before))
+    return holder
+
+
+def _beat(connection: sqlite3.Connection, now_ms: int) -> None:
+    moved = connection.execute(
+        "UPDATE beats SET until_ms = max(until_ms, ?1)"
+        " WHERE since_ms = (SELECT max(since_ms) FROM beats) AND until_ms >= ?1 - ?2",
+        (now_ms, BEAT_GAP_MS_MAX),
+    )
+    if not moved.rowcount:
+        connection.execute("INSERT OR IGNORE INTO beats VALUES (?1, ?1)", (now_ms,))
+        connection.execute("DELETE FROM beats WHERE until_ms < ?", (now_ms - BEATS_KEPT_MS,))
+
+
+def _silence(connection: sqlite3.Connection, from_ms: int, to_ms: int) -> int:
+    rows = connection.execute("SELECT since_ms, until_ms FROM beats ORDER BY since_ms").fetchall()
+    ends = [until_ms for _, until_ms in rows]
+    begins = [since_ms for since_ms, _ in rows[1:]] + [to_ms]
+    return sum(
+        max(0, min(begin, to_ms) - max(end, from_ms))
+        for end, begin in zip(ends, begins, strict=True)
+        if begin - end > BEAT_GAP_MS_MAX
+    )
+
+
+def claimed(connection: sqlite3.Connection, player: bytes, ladder: str) -> bytes | None:
+    """`Log.claimed`, in a transaction."""
     row = connection.execute("SELECT game FROM claims WHERE player = ? AND ladder = ?", (player, ladder)).fetchone()
     return row[0] if row else None

@@ -7,9 +7,10 @@ from events import chain, codec
 from events.shapes import Undecodable
 from projections import saved
 from projections.saved import NotSaved, Saved
-from rules import fairness, game
+from rules import fairness, game, timing
 from rules.catalogue import RULES
-from rules.game import Dealer, Finished, Moved, Opened, Refused, Rules, Table, Unsealed
+from rules.game import CallTime, Credit, Dealer, Finished, Moved, Opened, Refused, Rules, Table, Unsealed
+from rules.timing import Clock
 
 NOT_PROVED = (
     "that the operator told nobody a hand while the game ran",
@@ -137,6 +138,7 @@ def _decoded(game_: Saved, findings: Findings) -> list[codec.Event]:
 def _replay(rules: Rules, table: Table, dealer: Dealer, events: list[codec.Event], findings: Findings) -> None:
     """Where a fact was due, the stored one equals it; elsewhere some command of that seat gives it."""
     facts = tuple(event.fact for event in events)
+    clock = Clock()
     causes: set[bytes] = set()
     at = 0
     while at < len(facts):
@@ -144,7 +146,8 @@ def _replay(rules: Rules, table: Table, dealer: Dealer, events: list[codec.Event
         if first.cause in causes:
             raise _Failed(at + 1, "its cause stands at an earlier append, so one command was taken twice")
         causes.add(first.cause)
-        for expected in _next(rules, table, dealer, facts[at:], first, at + 1, findings):
+        asked = _asked(rules, table, clock, facts[at:], first, at + 1)
+        for expected in _next(rules, table, dealer, asked, first, at + 1, findings):
             if at == len(facts):
                 raise _Failed(at, f"after this event {expected} is missing")
             if facts[at] != expected:
@@ -153,6 +156,7 @@ def _replay(rules: Rules, table: Table, dealer: Dealer, events: list[codec.Event
                 raise _Failed(at + 1, "what was due carries the time and the cause of the command before it")
             table = game.evolve(rules, table, facts[at])
             dealer = game.follow(rules, dealer, facts[at])
+            clock = timing.step(rules, clock, table, facts[at : at + 1], first.at_ms)
             at += 1
     findings.result = _result(table)
 
@@ -161,18 +165,13 @@ def _next(
     rules: Rules,
     table: Table,
     dealer: Dealer,
-    facts: tuple[game.Fact, ...],
+    asked: tuple[int, game.Command],
     event: codec.Event,
     version: int,
     findings: Findings,
 ) -> Iterator[game.Fact]:
-    """One append, as it must be: from a command that the stored facts answer, with all that was due after it."""
-    asked = game.asked(rules, table, facts)
-    if asked is None:
-        raise _Failed(version, f"no command leads to {facts[0]} here")
+    """One append, as it must be: what the command does, with all that was due after it."""
     seat, command = asked
-    if seat not in game.SEATS:
-        raise _Failed(version, f"there is no seat {seat}")
     moved = game.move(rules, table, dealer, seat, command, event.at_ms)
     if isinstance(moved, Refused):
         raise _Failed(version, f"{command} from seat {seat} is against the rules here: {moved.reason}")
@@ -182,9 +181,31 @@ def _next(
         findings.count(_said(fact))
 
 
+def _asked(
+    rules: Rules, table: Table, clock: Clock, facts: tuple[game.Fact, ...], event: codec.Event, version: int
+) -> tuple[int, game.Command]:
+    """The seat and the command that the stored facts answer, which may not be the clock's before its time."""
+    if codec.is_clocks(table.game, clock, event.cause):
+        asked: tuple[int, game.Command] | None = (0, CallTime())
+    else:
+        asked = game.asked(rules, table, facts)
+    if asked is None:
+        raise _Failed(version, f"no command leads to {facts[0]} here")
+    seat, command = asked
+    if seat not in game.SEATS:
+        raise _Failed(version, f"there is no seat {seat}")
+    if isinstance(command, CallTime | Credit) and not table.house and timing.is_early(clock, event.at_ms):
+        raise _Failed(version, f"time is called at {event.at_ms}, its deadline is {clock.due_ms}")
+    if isinstance(command, Credit) and timing.is_too_much(clock, command.ms, event.at_ms):
+        raise _Failed(version, f"{command.ms} ms are given back, so many haven't passed since {clock.since_ms}")
+    return asked
+
+
 _SAID = {
     "Opened": "the opening, with its promises",
     "Seated": "seats taken; a rival is the one S draws",
+    "Reserved": "seats kept for players",
+    "Credited": "time given back, no more than had passed",
     "Mixed": "entropy mixed into the seed",
     "Dealt": "the deal, made again from its seed",
     "Committed": "seals, each standing before the other side's choice",
@@ -196,6 +217,7 @@ _SAID = {
     "Turned": "cards turned, each the top of its pile",
     "Laid": "wars, with as many cards face down as the rules say",
     "Taken": "cards taken by the higher rank",
+    "TimeUp": "time called, not before its deadline",
     "Finished": "the result",
     "Unsealed": "S, published",
 }

@@ -9,6 +9,7 @@ from rules.fairness import Purpose, Stream
 from rules.game import (
     HOUSE_SEAT,
     SEATS,
+    SECONDS_MAX,
     Card,
     Command,
     Dealer,
@@ -250,6 +251,11 @@ def owing(table: Table) -> tuple[int, ...]:
     return tuple(seat for seat in SEATS if awaited[seat] is None)
 
 
+def waits(position: Position) -> tuple[str, int]:
+    """Between people: both commit, then both reveal."""
+    return "commit" if None in position.seals else "reveal", position.battle
+
+
 # ---------------------------------------------------------------- the folds
 
 
@@ -372,7 +378,7 @@ def settings(mode: str, given: Mapping[str, int | str]) -> Settings | Refused:
     whole: dict[str, int | str] = {**known, **given}
     if whole.keys() != known.keys():
         return Refused(Reason.UNKNOWN_SETTING)
-    if any(type(value) is not int or not 1 <= value <= 3600 for value in whole.values()):
+    if any(type(value) is not int or not 1 <= value <= SECONDS_MAX for value in whole.values()):
         return Refused(Reason.UNKNOWN_SETTING)
     return tuple(sorted(whole.items()))
 
@@ -397,6 +403,8 @@ FIFTY_STATES = Rules(
     hand=hand,
     sizes=sizes,
     owing=owing,
+    waits=waits,
+    overdue=lambda table: (),
     asked=asked,
     strategies=STRATEGIES,
 )

@@ -18,9 +18,13 @@ Card = NewType("Card", int)
 
 SEATS = (0, 1)
 HOUSE_SEAT = 1
+VERSUS = "versus"
+"""The mode of every game between people."""
 DAY_MS = 24 * 3600 * 1000
 OPEN_MS_MAX = 7 * DAY_MS
 """A game is over seven days after its opening; whoever then owes an action loses (RULES.md, Streak)."""
+SECONDS_MAX = 3600
+"""That a stage between people may be given."""
 
 Settings = tuple[tuple[str, int | str], ...]
 """Name and value pairs in rising order of name."""
@@ -54,6 +58,9 @@ class Reason(StrEnum):
     UNKNOWN_MODE = "unknown_mode"
     UNKNOWN_COMMAND = "unknown_command"
     NOT_DUE = "not_due"
+    NOT_BOTH_SEATED = "not_both_seated"
+    ALREADY_SEATED = "already_seated"
+    SEAT_TAKEN = "seat_taken"
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,6 +107,14 @@ class Seated:
 
 
 @dataclass(frozen=True, slots=True)
+class Reserved:
+    """Between people: the seat is kept for this player, 16 bytes."""
+
+    seat: int
+    player: bytes
+
+
+@dataclass(frozen=True, slots=True)
 class Mixed:
     """A person's 32 bytes of entropy. From here on the game ends with a result."""
 
@@ -127,6 +142,13 @@ class TimeUp:
 
 
 @dataclass(frozen=True, slots=True)
+class Credited:
+    """Between people: milliseconds given back to the present stage, in which no server was up."""
+
+    ms: int
+
+
+@dataclass(frozen=True, slots=True)
 class Finished:
     """The result. `winner` is None for a draw, a void, a game `left`, and where both lose (`both_late`)."""
 
@@ -141,8 +163,11 @@ class Unsealed:
     secret: bytes
 
 
-LifeFact = Opened | Seated | Mixed | Dealt | Resigned | TimeUp | Finished | Unsealed
-LIFE_FACTS: tuple[type, ...] = (Opened, Seated, Mixed, Dealt, Resigned, TimeUp, Finished, Unsealed)
+LifeFact = Opened | Reserved | Seated | Mixed | Dealt | Resigned | TimeUp | Credited | Finished | Unsealed
+LIFE_FACTS: tuple[type, ...] = (
+    *(Opened, Reserved, Seated, Mixed, Dealt),
+    *(Resigned, TimeUp, Credited, Finished, Unsealed),
+)
 Fact = Any
 """A `LifeFact` or one of the game's own. Closed again by each `Rules.facts`."""
 
@@ -162,6 +187,26 @@ class Open:
 
 
 @dataclass(frozen=True, slots=True)
+class OpenBetween:
+    """Asked by the server, for two people."""
+
+    settings: Settings
+    players: tuple[bytes, bytes]
+    """For whom each seat is kept; empty: it is the first comer's. At least one is kept."""
+    counts: bool
+    witnessed: bool
+    key: int
+
+
+@dataclass(frozen=True, slots=True)
+class Sit:
+    """Asked by the server in a player's name."""
+
+    player: bytes
+    entropy_hash: bytes
+
+
+@dataclass(frozen=True, slots=True)
 class Mix:
     entropy: bytes
 
@@ -173,10 +218,17 @@ class Resign:
 
 @dataclass(frozen=True, slots=True)
 class CallTime:
-    """Asked by the server alone."""
+    """Asked by the server alone, when a deadline is past on the store's clock: nobody here can see that."""
 
 
-LifeCommand = Open | Mix | Resign | CallTime
+@dataclass(frozen=True, slots=True)
+class Credit:
+    """Asked by the server alone, instead of `CallTime`, where no server was up for so long."""
+
+    ms: int
+
+
+LifeCommand = Open | OpenBetween | Sit | Mix | Resign | CallTime | Credit
 PLAYER_COMMANDS: tuple[type, ...] = (Mix, Resign)
 """The commands of every game that a player may send."""
 Command = Any
@@ -191,6 +243,8 @@ class Table:
     game: bytes
     opened: Opened | None = None
     seats: tuple[Seated | None, Seated | None] = (None, None)
+    reserved: tuple[bytes | None, bytes | None] = (None, None)
+    """For whom the seats are kept."""
     mixed: tuple[bytes | None, bytes | None] = (None, None)
     position: Any = None
     """The game's own public position, from `Dealt` on."""
@@ -204,7 +258,12 @@ class Table:
     @property
     def house(self) -> bool:
         """Whether the computer sits at this game."""
-        return self.opened is not None and self.opened.mode != "versus"
+        return self.opened is not None and self.opened.mode != VERSUS
+
+    @property
+    def seated(self) -> bool:
+        """Whether both sit."""
+        return None not in self.seats
 
     @property
     def dealt(self) -> bool:
@@ -265,6 +324,11 @@ class Rules:
     hand: Callable[[Any, int], tuple[Card, ...]]
     sizes: Callable[[Any], tuple[int, int]]
     owing: Callable[[Table], tuple[int, ...]]
+    waits: Callable[[Any], tuple[str, int]]
+    """From a position to the stage that people are in, whose seconds the setting `<stage>_seconds` has, and its
+    battle."""
+    overdue: Callable[[Table], tuple[Fact, ...]]
+    """What the clock does between people in the place of seats that owe: nothing where they are late then."""
     asked: Callable[[Table, tuple[Fact, ...]], "tuple[int, Command] | None"]
     """Which command, from which seat, the next facts stored at this table answer: audit's way back."""
     strategies: Mapping[str, Strategy]
@@ -306,6 +370,8 @@ def decide(
     """What `command` from `seat` itself does, or why it may not. `now_ms` is Unix time in milliseconds."""
     if isinstance(command, Open):
         return _open(rules, table, dealer, command, now_ms)
+    if isinstance(command, OpenBetween):
+        return _open_between(rules, table, dealer, command, now_ms)
     if table.opened is None:
         return Refused(Reason.NOT_OPEN)
     if table.finished is not None:
@@ -314,16 +380,22 @@ def decide(
         return Refused(Reason.NOT_SEATED)  # The house is asked nothing: what it does is due.
     match command:
         case CallTime():
-            owing = owes(rules, table)
-            if not owing or now_ms < table.opened.at_ms + OPEN_MS_MAX:
-                return Refused(Reason.NOT_DUE)
-            return (TimeUp(owing),)
+            return _called(rules, table, now_ms)
+        case Credit(ms):
+            # The seven days are never credited, so nobody's clock but people's is.
+            return (Credited(ms),) if ms and not table.house and owes(rules, table) else Refused(Reason.NOT_DUE)
+        case Sit(player, entropy_hash):
+            return _sit(table, seat, player, entropy_hash)
         case Mix(entropy):
             if table.open_deal:
                 return Refused(Reason.OPEN_DEAL)
+            if not table.seated:
+                return Refused(Reason.NOT_BOTH_SEATED)
             if table.mixed[seat] is not None:
                 return Refused(Reason.ALREADY_MIXED)
             if len(entropy) != fairness.HASH_BYTES:
+                return Refused(Reason.BAD_ENTROPY)
+            if not table.house and fairness.entropy_hash(table.game, seat, entropy) != _promised(table, seat):
                 return Refused(Reason.BAD_ENTROPY)
             return (Mixed(seat, entropy),)
         case Resign():
@@ -337,15 +409,41 @@ def decide(
 
 
 def _open(rules: Rules, table: Table, dealer: Dealer, command: Open, now_ms: int) -> tuple[Fact, ...] | Refused:
+    opened = _opened(rules, table, dealer, command.mode, command, now_ms)
+    if isinstance(opened, Refused):
+        return opened
+    if command.mode == VERSUS:
+        return Refused(Reason.UNKNOWN_MODE)
+    return (opened, Seated(0, command.player, "", b""))
+
+
+def _open_between(
+    rules: Rules, table: Table, dealer: Dealer, command: OpenBetween, now_ms: int
+) -> tuple[Fact, ...] | Refused:
+    opened = _opened(rules, table, dealer, VERSUS, command, now_ms)
+    if isinstance(opened, Refused):
+        return opened
+    kept = tuple(Reserved(seat, player) for seat, player in enumerate(command.players) if player)
+    if not kept:
+        return Refused(Reason.NOT_SEATED)
+    if command.players[0] == command.players[1]:
+        return Refused(Reason.ALREADY_SEATED)
+    # Only the queue makes games that count, and it keeps both seats.
+    return (opened if len(kept) == len(SEATS) else replace(opened, counts=False), *kept)
+
+
+def _opened(
+    rules: Rules, table: Table, dealer: Dealer, mode: str, command: Open | OpenBetween, now_ms: int
+) -> Opened | Refused:
     if table.opened is not None:
         return Refused(Reason.ALREADY_OPEN)
-    settings = rules.settings(command.mode, dict(command.settings))
+    settings = rules.settings(mode, dict(command.settings))
     if isinstance(settings, Refused):
         return settings
     fixed = rules.open_deal(settings) is not None
-    opened = Opened(
+    return Opened(
         rules=rules.name,
-        mode=command.mode,
+        mode=mode,
         settings=settings,
         # Whoever chooses the seed has chosen the result.
         counts=command.counts and not fixed,
@@ -353,9 +451,42 @@ def _open(rules: Rules, table: Table, dealer: Dealer, command: Open, now_ms: int
         at_ms=now_ms,
         key=command.key,
         secret_hash=b"" if fixed else fairness.secret_hash(table.game, dealer.secret),
-        strategy_hash=rules.strategy_hash(command.mode),
+        strategy_hash=rules.strategy_hash(mode),
     )
-    return (opened, Seated(0, command.player, "", b""))
+
+
+def seat_for(table: Table, player: bytes) -> int | None:
+    """The seat of a game between people that is the player's to take: the one kept for him, else the free one."""
+    if player in table.reserved:
+        return table.reserved.index(player)
+    free = (seat for seat in SEATS if table.reserved[seat] is None and table.seats[seat] is None)
+    return next(free, None)
+
+
+def _sit(table: Table, seat: int, player: bytes, entropy_hash: bytes) -> tuple[Fact, ...] | Refused:
+    if any(seated is not None and seated.player == player for seated in table.seats):
+        return Refused(Reason.ALREADY_SEATED)
+    if table.house or table.seats[seat] is not None or seat != seat_for(table, player):
+        return Refused(Reason.SEAT_TAKEN)
+    if len(entropy_hash) != fairness.HASH_BYTES:
+        return Refused(Reason.BAD_ENTROPY)
+    return (Seated(seat, player, "", entropy_hash),)
+
+
+def _promised(table: Table, seat: int) -> bytes:
+    seated = table.seats[seat]
+    assert seated is not None
+    return seated.entropy_hash
+
+
+def _called(rules: Rules, table: Table, now_ms: int) -> tuple[Fact, ...] | Refused:
+    owing = owes(rules, table)
+    assert table.opened is not None
+    over = now_ms >= table.opened.at_ms + OPEN_MS_MAX
+    if not owing or (table.house and not over):
+        return Refused(Reason.NOT_DUE)
+    clocked = () if over or not table.dealt else rules.overdue(table)
+    return clocked or (TimeUp(owing),)
 
 
 def due(rules: Rules, table: Table, dealer: Dealer) -> Fact | None:
@@ -369,7 +500,7 @@ def due(rules: Rules, table: Table, dealer: Dealer) -> Fact | None:
     if table.house and table.seats[HOUSE_SEAT] is None:
         return Seated(HOUSE_SEAT, b"", house_name(rules, dealer.secret), b"")
     if not table.dealt:
-        ready = dealer.hands is not None and None not in table.seats
+        ready = dealer.hands is not None and table.seated
         return Dealt(rules.sizes(dealer.hands)) if ready else None
     return rules.due(table, dealer)
 
@@ -399,6 +530,8 @@ def owes(rules: Rules, table: Table) -> tuple[int, ...]:
     """The seats that must act before the game can go on."""
     if table.opened is None or table.finished is not None:
         return ()
+    if not table.house and not table.seated:
+        return tuple(seat for seat in SEATS if table.seats[seat] is None)
     if not table.dealt:
         people = (0,) if table.house else SEATS
         return tuple(seat for seat in people if table.mixed[seat] is None)
@@ -410,6 +543,10 @@ def evolve(rules: Rules, table: Table, fact: Fact) -> Table:
     match fact:
         case Opened():
             return replace(table, opened=fact)
+        case Reserved(0, player):
+            return replace(table, reserved=(player, table.reserved[1]))
+        case Reserved(_, player):
+            return replace(table, reserved=(table.reserved[0], player))
         case Seated(seat=0):
             return replace(table, seats=(fact, table.seats[1]))
         case Seated():
@@ -424,6 +561,8 @@ def evolve(rules: Rules, table: Table, fact: Fact) -> Table:
             return replace(table, resigned=seat)
         case TimeUp(owing):
             return replace(table, late=owing)
+        case Credited():
+            return table  # It moves the clock alone: rules/timing.py.
         case Finished():
             return replace(table, finished=fact)
         case Unsealed(secret):
@@ -438,7 +577,7 @@ def follow(rules: Rules, dealer: Dealer, fact: Fact) -> Dealer:
     """What the dealer knows after a fact. Never refuses."""
     match fact:
         case Opened(mode=mode, settings=settings):
-            house = mode != "versus"
+            house = mode != VERSUS
             entropies = (b"", NO_ENTROPY if house else b"")
             return replace(dealer, settings=settings, entropies=entropies, hands=rules.open_deal(settings))
         case Mixed(seat, entropy):
@@ -447,7 +586,7 @@ def follow(rules: Rules, dealer: Dealer, fact: Fact) -> Dealer:
                 return replace(dealer, entropies=entropies)
             seed = fairness.seed(dealer.secret, dealer.game, entropies)
             return replace(dealer, entropies=entropies, seed=seed, hands=rules.deal(seed, dealer.settings))
-        case Seated() | Dealt() | Resigned() | TimeUp() | Finished() | Unsealed():
+        case Reserved() | Seated() | Dealt() | Resigned() | TimeUp() | Credited() | Finished() | Unsealed():
             return dealer
         case _ if dealer.hands is None:
             return dealer
@@ -461,11 +600,19 @@ def asked(rules: Rules, table: Table, facts: tuple[Fact, ...]) -> tuple[int, Com
         case (Opened() as opened, Seated(seat=0) as seated, *_):
             command = Open(opened.mode, opened.settings, seated.player, opened.counts, opened.witnessed, opened.key)
             return 0, command
+        case (Opened(mode="versus") as opened, *rest):
+            kept = {fact.seat: fact.player for fact in rest[:2] if isinstance(fact, Reserved)}
+            players = (kept.get(0, b""), kept.get(1, b""))
+            return 0, OpenBetween(opened.settings, players, opened.counts, opened.witnessed, opened.key)
+        case (Seated(seat, player, _, entropy_hash), *_):
+            return seat, Sit(player, entropy_hash)
         case (Mixed(seat, entropy), *_):
             return seat, Mix(entropy)
         case (Resigned(seat), *_):
             return seat, Resign()
         case (TimeUp(), *_):
             return 0, CallTime()
+        case (Credited(ms), *_):
+            return 0, Credit(ms)
         case _:
             return rules.asked(table, facts)

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from rules import open_deals
-from rules.game import Reason, Refused, Settings
+from rules.game import SECONDS_MAX, VERSUS, Reason, Refused, Settings
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +90,9 @@ CLASSIC: Final = Variant(
 )
 VARIANTS: Final[Mapping[str, Variant]] = {variant.name: variant for variant in (PLAYBOOK, GAMEWEAVE, CLASSIC)}
 
-MODES = ("house", "versus")
+MODES = ("house", VERSUS)
+TURN_SECONDS = 5
+"""Between people, if nothing else was set."""
 
 
 def settings(variant: Variant, mode: str, given: Mapping[str, int | str]) -> Settings | Refused:
@@ -103,11 +105,16 @@ def settings(variant: Variant, mode: str, given: Mapping[str, int | str]) -> Set
     }
     allowed = {name: values for name, values in named.items() if values}
     whole = {name: values[0] for name, values in allowed.items()}
+    if mode == VERSUS:
+        whole["turn_seconds"] = TURN_SECONDS
     for name, value in given.items():
         if name == "seed" and variant.seeds:
             # Text isn't guessed at, not even digits; and True is no 1.
             if type(value) is not int or not 0 <= value <= open_deals.SEED_MAX:
                 return Refused(Reason.BAD_SEED)
+        elif name == "turn_seconds" and mode == VERSUS:
+            if type(value) is not int or not 1 <= value <= SECONDS_MAX:
+                return Refused(Reason.UNKNOWN_SETTING)
         elif value not in allowed.get(name, ()) or type(value) is bool:
             return Refused(Reason.UNKNOWN_SETTING)
         whole[name] = value
@@ -123,5 +130,5 @@ def in_force(variant: Variant, settings: Settings) -> Variant:
             case ("length", str(length)):
                 variant = replace(variant, limit=dict(variant.lengths)[length])
             case _:
-                assert setting[0] == "seed"
+                assert setting[0] in ("seed", "turn_seconds")
     return variant

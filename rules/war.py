@@ -14,6 +14,7 @@ from rules.fairness import Purpose, Stream
 from rules.game import (
     HOUSE_SEAT,
     SEATS,
+    CallTime,
     Card,
     Command,
     Dealer,
@@ -307,6 +308,15 @@ def owing(table: Table) -> tuple[int, ...]:
     )
 
 
+def waits(position: Position) -> tuple[str, int]:
+    return "turn", position.battle
+
+
+def overdue(table: Table) -> tuple[Fact, ...]:
+    """Between people a turn not made in time is made by the clock: there is nothing to choose."""
+    return tuple(Readied(seat, table.position.battle) for seat in owing(table))
+
+
 # ---------------------------------------------------------------- the folds
 
 
@@ -378,6 +388,8 @@ def _with(pair: Counts, seat: int, value: int) -> Counts:
 
 def asked(table: Table, facts: tuple[Fact, ...]) -> tuple[int, Command] | None:
     match facts:
+        case (Readied(), Readied(), *_):
+            return 0, CallTime()  # Nobody turns for the other, but the clock for both.
         case (Readied(seat, through), *_) if table.position is not None:
             battle = table.position.battle
             return seat, Turn(battle, through - battle + 1)
@@ -407,6 +419,8 @@ def _rules(variant: Variant) -> Rules:
         hand=hand,
         sizes=sizes,
         owing=owing,
+        waits=waits,
+        overdue=overdue,
         asked=asked,
         strategies={},
     )

@@ -18,14 +18,17 @@ from events import sqlite_ledger
 from events.database import Database
 from events.sqlite import SCHEMA, SqliteLog
 from events.sqlite_ledger import SqliteLedger
-from server import embedding, folds, generations, http, leaderboards, people, players, public, socket
+from projections import elo
+from server import embedding, folds, generations, http, leaderboards, meetings, people, players, public, socket
 from server.archive import archive
 from server.audience import Audience
 from server.boards import Boards
-from server.clock import Sweep, now_ms
+from server.clock import Beats, Sweep, now_ms
 from server.embedding import AnyOrigin
 from server.games import Games
+from server.hall import hall
 from server.keys import ledger_key, operator_keys
+from server.meetings import SqliteMeetings
 from server.parts import Parts
 from server.people import People
 from server.projector import Projector
@@ -36,7 +39,7 @@ from server.signer import Publisher, signer
 
 log_line = structlog.get_logger()
 
-SCHEMAS = (SCHEMA, sqlite_ledger.SCHEMA, people.SCHEMA)
+SCHEMAS = (SCHEMA, sqlite_ledger.SCHEMA, people.SCHEMA, meetings.SCHEMA)
 BOARDS_SCHEMAS = (generations.SCHEMA,)
 WEB = ROOT / "server" / "web"
 SECURITY = {
@@ -83,6 +86,11 @@ async def _for_ever(work: Callable[[], Awaitable[None]]) -> None:
         await asyncio.sleep(1)
 
 
+async def unrated(player: bytes, ladder: str) -> int:
+    """Everybody's rating, in hundredths, while nothing folds them."""
+    return elo.START
+
+
 def application(settings: Settings) -> Starlette:
     """The whole server as one ASGI application. Nothing is opened before its lifespan starts."""
 
@@ -104,6 +112,8 @@ def application(settings: Settings) -> Starlette:
         publisher.listen(projector.wake)
         await projector.begin()
         audience = Audience(games, log)
+        sweep = Sweep(games, log, now_ms)
+        meeting = hall(games, audience, SqliteMeetings(database), unrated, now_ms, keys[max(keys)])
         app.state.parts = Parts(
             settings,
             now_ms,
@@ -117,9 +127,14 @@ def application(settings: Settings) -> Starlette:
             kept,
             projector,
             boards,
+            meeting,
         )
+        # Before the first look at deadlines, so that the time until now is given back.
+        await Beats(log).once()
         loops = (
-            asyncio.create_task(_for_ever(partial(Sweep(games, log).for_ever, settings.sweep_seconds))),
+            asyncio.create_task(_for_ever(Beats(log).for_ever)),
+            asyncio.create_task(_for_ever(partial(sweep.for_ever, settings.sweep_seconds))),
+            *(asyncio.create_task(_for_ever(loop)) for loop in meeting.loops),
             asyncio.create_task(_for_ever(audience.heal)),
             asyncio.create_task(_for_ever(sequencer.run)),
             asyncio.create_task(_for_ever(publisher.run)),
@@ -134,6 +149,7 @@ def application(settings: Settings) -> Starlette:
             for loop in loops:
                 loop.cancel()
             await asyncio.gather(*loops, return_exceptions=True)
+            await meeting.queue.end()
             await boards_database.close()
             await database.close()
 

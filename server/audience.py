@@ -5,7 +5,7 @@ is read from the log. So a lost, late or doubled delivery can neither skip an ev
 """
 
 import asyncio
-from collections.abc import Callable, Coroutine, Sequence
+from collections.abc import Callable, Collection, Coroutine, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -67,10 +67,33 @@ class Audience:
         self._log = log
         self._watched: dict[bytes, Watched] = {}
         self._tasks: set[asyncio.Task[None]] = set()
+        self._listeners: list[Callable[[bytes, Watcher | None], None]] = []
         games.listen(self._published)
 
     def __len__(self) -> int:
         return sum(len(watched.subscriptions) for watched in self._watched.values())
+
+    def listen(self, changed: Callable[[bytes, Watcher | None], None]) -> None:
+        """Be told of a game whose watchers changed, and of the one who came."""
+        self._listeners.append(changed)
+
+    def _changed(self, game: bytes, came: Watcher | None) -> None:
+        for changed in self._listeners:
+            changed(game, came)
+
+    def watchers(self, game: bytes) -> list[Watcher]:
+        """Who subscribes to it, those who sit there, too."""
+        watched = self._watched.get(game)
+        return [each.watcher for each in watched.subscriptions] if watched is not None else []
+
+    def tell(self, game: bytes, message: wire.ToClient, only: Collection[Watcher] | None = None) -> None:
+        """Send something that is in no log to a game's watchers, encoded once for each subprotocol."""
+        frames: dict[str, bytes] = {}
+        for watcher in self.watchers(game):
+            if only is None or watcher in only:
+                if watcher.codec.name not in frames:
+                    frames[watcher.codec.name] = watcher.codec.encode(message)
+                watcher.send(frames[watcher.codec.name])
 
     async def subscribe(self, watcher: Watcher, game: bytes, after: Head | None) -> None:
         """Answer `subscribed` and the backlog, then stay. Replaces the connection's subscription to this game."""
@@ -97,6 +120,8 @@ class Audience:
         recovered = start == after or (after is None and start == origin)
         watcher.send(codec.encode(wire.Subscribed(topic, recovered, start.version, start.hash)))
         await self._catch_up(subscription)
+        if watcher.subscriptions.get(game) is subscription:
+            self._changed(game, watcher)
 
     async def _holds(self, game: bytes, head: Head) -> bool:
         if head.version == 0:
@@ -112,6 +137,7 @@ class Audience:
         watched.subscriptions.discard(subscription)
         if not watched.subscriptions:
             del self._watched[game]
+        self._changed(game, None)
 
     def leave(self, watcher: Watcher) -> None:
         """The connection is gone."""
@@ -134,7 +160,7 @@ class Audience:
                 codec = subscription.watcher.codec
                 frame = frames.get(codec.name)
                 if frame is None:
-                    frame = frames[codec.name] = wire.events_frame(codec, game, events, live.table)
+                    frame = frames[codec.name] = wire.events_frame(codec, game, events, live.table, live.clock.due_ms)
                 subscription.watcher.send(frame)
                 subscription.head = after
                 self._send_hand(subscription, live)
@@ -192,8 +218,9 @@ class Audience:
         watcher = subscription.watcher
         for at in range(0, len(events), CHUNK):
             chunk = tuple(events[at : at + CHUNK])
-            table = live.table if at + CHUNK >= len(events) else None
-            watcher.send(wire.events_frame(watcher.codec, subscription.game, chunk, table))
+            whole = at + CHUNK >= len(events)
+            table, due_ms = (live.table, live.clock.due_ms) if whole else (None, None)
+            watcher.send(wire.events_frame(watcher.codec, subscription.game, chunk, table, due_ms))
             subscription.head = chunk[-1].head
         self._send_hand(subscription, live)
 

@@ -9,8 +9,25 @@ from rules.catalogue import RULES
 from rules.game import Reason, Rules
 from server import wire
 from server.audience import Audience, Watcher
-from server.games import Games
-from server.wire import BadFrame, Codec, Do, FromClient, Meet, OpenGame, Ping, Subscribe, Trouble, Unsubscribe
+from server.games import Damaged, Games
+from server.hall import Hall
+from server.wire import (
+    BadFrame,
+    Codec,
+    Do,
+    FromClient,
+    Invite,
+    LeaveQueue,
+    Meet,
+    OpenGame,
+    Ping,
+    Queue,
+    Rematch,
+    Sit,
+    Subscribe,
+    Trouble,
+    Unsubscribe,
+)
 
 RATE = 30.0
 """Messages a second."""
@@ -25,16 +42,26 @@ class Connection:
     """What one peer may do and see. The seat comes from `player`, never from a frame."""
 
     def __init__(
-        self, games: Games, audience: Audience, codec: Codec, player: bytes | None, send: Callable[[bytes], None]
+        self,
+        games: Games,
+        audience: Audience,
+        codec: Codec,
+        player: bytes | None,
+        send: Callable[[bytes], None],
+        hall: Hall | None = None,
     ):
+        """`hall`: None where nobody meets anybody."""
         self._games = games
         self._audience = audience
         self.codec = codec
         self._player = player
         self._send = send
         self._watcher = Watcher(codec, player, send)
+        self._hall = hall
         self._tokens = BURST
         self._refilled = 0.0
+        if hall is not None and player is not None:
+            hall.presence.came(player)
 
     def hello(self, why: str | None, now_ms: int) -> None:
         self._tell(wire.Hello(self._player.hex() if self._player else None, why, now_ms))
@@ -50,6 +77,8 @@ class Connection:
 
     def leave(self) -> None:
         self._audience.leave(self._watcher)
+        if self._hall is not None:
+            self._hall.leave(self._watcher)
 
     async def _act(self, message: FromClient) -> None:
         match message:
@@ -58,8 +87,9 @@ class Connection:
             case Subscribe(topic, after):
                 await self._subscribe(topic, after)
             case Unsubscribe(topic):
-                if (game := _game(topic)) is not None:
-                    self._audience.unsubscribe(self._watcher, game)
+                self._unsubscribe(topic)
+            case Sit() | Invite() | Queue() | LeaveQueue() | Rematch():
+                await self._between_people(message)
             case Meet():
                 await self._in_ladder(
                     message.id, message.rules, message.mode, lambda *place: self._meet(message, *place)
@@ -115,18 +145,87 @@ class Connection:
         else:
             self._refuse(message.id, opened)
 
+    # ------------------------------------------------------------ between people
+
+    async def _between_people(self, message: Sit | Invite | Queue | LeaveQueue | Rematch) -> None:
+        if self._player is None or self._hall is None:
+            self._refuse(message.id, Trouble.NO_SESSION)
+            return
+        try:
+            self._tell(await self._met(message, self._player, self._hall))
+        except Damaged:
+            self._refuse(message.id, Trouble.DAMAGED)
+        except Unknown:
+            self._refuse(message.id, Trouble.TRY_AGAIN)
+
+    async def _met(
+        self, message: Sit | Invite | Queue | LeaveQueue | Rematch, player: bytes, hall: Hall
+    ) -> wire.ToClient:
+        id_ = message.id
+        match message:
+            case Sit(game=game, entropy_hash=entropy_hash):
+                made = await hall.between.sit(player, bytes.fromhex(game), entropy_hash, id_)
+                return _answer(id_, bytes.fromhex(game), made)
+            case Rematch(game=game):
+                opened = await hall.between.rematch(player, bytes.fromhex(game))
+                return wire.Offered(id_, game) if opened is None else _opened(id_, opened)
+            case Invite() | Queue() | LeaveQueue():
+                rules = RULES.get(message.rules)
+                if rules is None:
+                    return wire.NotDone(id_, Trouble.UNKNOWN_RULES)
+            case _:
+                assert_never(message)
+        match message:
+            case Invite(settings=settings, listed=listed):
+                given = tuple(sorted(settings.items()))
+                return _opened(id_, await hall.between.invite(player, rules, given, listed, id_))
+            case Queue():
+                trouble = await hall.queue.enter(player, rules)
+                return wire.Queued(id_, rules.name) if trouble is None else wire.NotDone(id_, trouble)
+            case LeaveQueue():
+                await hall.queue.leave(player, rules)
+                return wire.Left(id_, rules.name)
+            case _:
+                assert_never(message)
+
+    # ------------------------------------------------------------ topics
+
     async def _subscribe(self, topic: str, after: tuple[int, bytes] | None) -> None:
         game = _game(topic)
-        if game is None:
-            self._tell(wire.NotSubscribed(topic, Trouble.UNKNOWN_TOPIC))
-        else:
+        if game is not None:
             await self._audience.subscribe(self._watcher, game, Head(*after) if after else None)
+        elif self._hall is not None and topic == "lobby":
+            self._hall.lobby.feed.follow(self._watcher, after)
+        elif self._hall is not None and topic == "me" and self._player is not None:
+            try:
+                await self._hall.mine.follow(self._watcher, self._player, after)
+            except Unknown:
+                self._tell(wire.NotSubscribed(topic, Trouble.TRY_AGAIN))
+        else:
+            reason = Trouble.NO_SESSION if topic == "me" else Trouble.UNKNOWN_TOPIC
+            self._tell(wire.NotSubscribed(topic, reason))
+
+    def _unsubscribe(self, topic: str) -> None:
+        if (game := _game(topic)) is not None:
+            self._audience.unsubscribe(self._watcher, game)
+        elif self._hall is not None and topic == "lobby":
+            self._hall.lobby.feed.leave(self._watcher)
+        elif self._hall is not None and topic == "me" and self._player is not None:
+            self._hall.mine.leave(self._watcher, self._player)
 
     def _refuse(self, id_: str, reason: Reason | Trouble) -> None:
         self._tell(wire.NotDone(id_, reason))
 
     def _tell(self, message: wire.ToClient) -> None:
         self._send(self.codec.encode(message))
+
+
+def _answer(id_: str, game: bytes, made: Head | Reason | Trouble) -> wire.ToClient:
+    return wire.done(id_, game, made) if isinstance(made, Head) else wire.NotDone(id_, made)
+
+
+def _opened(id_: str, opened: tuple[bytes, Head] | Reason | Trouble) -> wire.ToClient:
+    return wire.done(id_, *opened) if isinstance(opened, tuple) else wire.NotDone(id_, opened)
 
 
 def _game(topic: str) -> bytes | None:

@@ -6,7 +6,7 @@ that out, and only a fold at the head may refuse.
 
 import secrets
 from collections import OrderedDict
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import structlog
@@ -15,9 +15,24 @@ from events import chain, codec, entries
 from events.chain import Head, Stored
 from events.log import Batch, Conflict, Deadline, Log, NotYet, Unknown
 from events.shapes import Undecodable
-from rules import fairness, game
+from rules import fairness, game, timing
 from rules.catalogue import RULES
-from rules.game import OPEN_MS_MAX, CallTime, Command, Dealer, Finished, Open, Reason, Refused, Rules, Seated, Table
+from rules.game import (
+    CallTime,
+    Command,
+    Credit,
+    Dealer,
+    Finished,
+    Open,
+    OpenBetween,
+    Reason,
+    Refused,
+    Rules,
+    Seated,
+    Sit,
+    Table,
+)
+from rules.timing import Clock
 from server.wire import Trouble
 
 LIVE_MAX = 20_000
@@ -46,6 +61,7 @@ class Live:
     head: Head
     table: Table
     dealer: Dealer
+    clock: Clock
     at_ms: int
     causes: tuple[tuple[bytes, Head], ...]
     """The last few causes and the heads they made."""
@@ -113,6 +129,10 @@ class Games:
         known = self._live.get(game_id)
         return known if known is not None else self._keep(self._begin(game_id, events))
 
+    def known(self, game_id: bytes) -> Live | None:
+        """The game's fold, if it is in mind here."""
+        return self._live.get(game_id)
+
     async def refreshed(self, game_id: bytes) -> Live | None:
         """The game's fold, not behind what the log held when this was called. Raises Damaged."""
         live = await self.at(game_id)
@@ -139,16 +159,14 @@ class Games:
         if not isinstance(opened, game.Opened) or opened.rules not in RULES or opened.key not in self._keys:
             raise Damaged(game_id, 1, "it doesn't begin with an opening of rules and a key known here")
         rules = RULES[opened.rules]
-        dealer = Dealer(game_id, fairness.secret(self._keys[opened.key], game_id))
-        empty = Live(game_id, rules, chain.origin(game_id), Table(game_id), dealer, 0, ())
-        return self._advance(empty, events)
+        return self._advance(_empty(game_id, rules, fairness.secret(self._keys[opened.key], game_id)), events)
 
     def _advance(self, live: Live, events: Sequence[Stored]) -> Live:
         """`live` after `events`. Raises Damaged where they don't follow."""
         if (broken := chain.check(live.head, events)) is not None:
             self._live.pop(live.game, None)
             raise Damaged(live.game, broken.version, broken.why)
-        table, dealer, at_ms = live.table, live.dealer, live.at_ms
+        table, dealer, clock, at_ms = live.table, live.dealer, live.clock, live.at_ms
         causes = dict(live.causes)
         for stored in events:
             try:
@@ -159,10 +177,11 @@ class Games:
             table = game.evolve(live.rules, table, event.fact)
             dealer = game.follow(live.rules, dealer, event.fact)
             at_ms = event.at_ms
+            clock = timing.step(live.rules, clock, table, (event.fact,), at_ms)
             causes.pop(event.cause, None)
             causes[event.cause] = stored.head
         kept = tuple(causes.items())[-CAUSES_KEPT:]
-        return replace(live, head=events[-1].head, table=table, dealer=dealer, at_ms=at_ms, causes=kept)
+        return replace(live, head=events[-1].head, table=table, dealer=dealer, clock=clock, at_ms=at_ms, causes=kept)
 
     def _appended(self, game_id: bytes, before: Head, events: tuple[Stored, ...]) -> None:
         live = self._live.get(game_id)
@@ -186,7 +205,7 @@ class Games:
             seat = live.seat_of(player)
             if seat is None:
                 return Reason.NOT_SEATED
-            return await self._ask(live, seat, command, codec.cause(game_id, seat, player, command_id, command))
+            return await self.ask(live, seat, command, codec.cause(game_id, seat, player, command_id, command))
         except Damaged as error:
             log_line.error("damaged game", game=game_id.hex(), version=error.version, why=error.why)
             return Trouble.DAMAGED
@@ -200,38 +219,61 @@ class Games:
         return live.rules if live is not None else Trouble.UNKNOWN_GAME
 
     async def call_time(self, deadline: Deadline) -> None:
-        """Append `TimeUp` to a game whose deadline is past, if it still is. Raises Damaged."""
+        """Do what the clock does in a game whose deadline is past, if it still is. Raises Damaged.
+
+        Time in which no server was up is given back first, but not of the seven days."""
         live = await self.at(deadline.game)
         if live is None:
             raise Damaged(deadline.game, 1, "it has a deadline, but no events")
-        cause = codec.cause(deadline.game, codec.SERVER_SEAT, codec.NOBODY, f"time {deadline.at_ms}", CallTime())
-        await self._ask(live, 0, CallTime(), cause, deadline.at_ms)
+        live = await self._whole(deadline.game) or live
+        due_ms = live.clock.due_ms
+        if due_ms is None:
+            return
+        command: Command = CallTime()
+        cause = codec.clocks_cause(live.game, live.clock)
+        if due_ms != live.clock.ends_ms and (lost_ms := await self._lost_ms(live.clock, due_ms, deadline)) > 0:
+            command = Credit(lost_ms)
+            cause = codec.cause(live.game, codec.SERVER_SEAT, codec.NOBODY, f"time {due_ms}", command)
+        await self.ask(live, 0, command, cause, expired_ms=deadline.at_ms, not_before_ms=due_ms)
 
-    async def _ask(
+    async def _lost_ms(self, clock: Clock, due_ms: int, deadline: Deadline) -> int:
+        """Milliseconds of the stage in which no server was up and which weren't given back yet."""
+        ahead_ms = deadline.at_ms - due_ms  # of the store's clock, before the one that events go by
+        now_ms = max(due_ms, self._clock())
+        silence_ms = await self._log.silence(clock.since_ms + ahead_ms, now_ms + ahead_ms)
+        return min(silence_ms, now_ms - clock.since_ms) - clock.credited_ms
+
+    async def ask(
         self,
         live: Live,
         seat: int,
         command: Command,
         cause: bytes,
         expired_ms: int | None = None,
+        not_before_ms: int = 0,
         after: tuple[bytes, ...] = (),
     ) -> Head | Reason | Trouble:
+        """The one way a command becomes events: the head it made, the same however often it is asked, or why not.
+
+        `expired_ms`: the deadline that the store must find past, and then it is no earlier than `not_before_ms`.
+        `after`: finished games whose closings the ledger holds before this one's opening. Raises Damaged."""
         for _ in range(TRIES_MAX):
             if (made := live.made(cause)) is not None:
                 return made
-            now_ms = max(live.at_ms, self._clock())
+            now_ms = max(live.at_ms, self._clock(), not_before_ms)
             moved = game.move(live.rules, live.table, live.dealer, seat, command, now_ms)
             if isinstance(moved, Refused):
                 # Only a table at the head may refuse, and only what isn't in the log already.
                 if (await self._log.head(live.game)) == live.head:
                     return await self._found(live.game, cause) or moved.reason
             else:
+                clock = timing.step(live.rules, live.clock, moved.table, moved.facts, now_ms)
                 bodies = [codec.encode(codec.Event(now_ms, cause, fact)) for fact in moved.facts]
                 events = chain.extend(live.head, bodies)
                 batch = Batch(
                     events,
                     outbox=_told_outside(live.rules, moved, events, now_ms, after),
-                    wait_ms=_wait_ms(moved.table, now_ms),
+                    wait_ms=None if clock.due_ms is None else max(0, clock.due_ms - now_ms),
                     expired_ms=expired_ms,
                 )
                 try:
@@ -296,9 +338,9 @@ class Games:
             if held.live is not None:
                 made = held.live.made(cause) or await self._found(held.game, cause)
                 return held.game, made or held.live.head
-            secret = fairness.secret(self._keys[self._key], held.game)
-            empty = Live(held.game, rules, chain.origin(held.game), Table(held.game), Dealer(held.game, secret), 0, ())
-            opened = await self._ask(empty, 0, command, cause, after=await self._after(held.game))
+            before = await self._log.before(held.game)
+            after = await self.told(() if before is None else (before,))
+            opened = await self.ask(self._unopened(held.game, rules), 0, command, cause, after=after)
             if isinstance(opened, Head):
                 await self.at(held.game)
                 return held.game, opened
@@ -306,16 +348,63 @@ class Games:
                 return opened
         return Trouble.TRY_AGAIN
 
-    async def _after(self, game_id: bytes) -> tuple[bytes, ...]:
-        """The finished game whose place this one took: its result enters the ledger first, whatever is lost between.
+    def _unopened(self, game_id: bytes, rules: Rules) -> Live:
+        return _empty(game_id, rules, fairness.secret(self._keys[self._key], game_id))
+
+    async def told(self, befores: Iterable[bytes]) -> tuple[bytes, ...]:
+        """Those finished games whose places a game took: their results enter the ledger first.
 
         A damaged one, and one that is gone from here since, closed long ago or never will."""
-        before = await self._log.before(game_id)
+        told = []
+        for before in sorted(befores):
+            try:
+                live = await self._whole(before)
+            except Damaged:
+                continue
+            if live is not None and _is_told(live.table):
+                told.append(live.game)
+        return tuple(told)
+
+    # ------------------------------------------------------------ between people
+
+    async def open_between(
+        self, game_id: bytes, rules: Rules, settings: game.Settings, players: tuple[bytes, bytes], counts: bool
+    ) -> Head | Reason | Trouble:
+        """Open an arranged game, whoever asks and however often: the head of its opening. Raises Damaged."""
+        command = OpenBetween(settings, players, counts, witnessed=self._entered is not None, key=self._key)
+        cause = codec.cause(game_id, codec.SERVER_SEAT, codec.NOBODY, "open", command)
+        live = await self.at(game_id)
+        opened = await self.ask(live or self._unopened(game_id, rules), 0, command, cause)
+        await self.at(game_id)
+        return opened
+
+    async def sit(
+        self, live: Live, player: bytes, entropy_hash: bytes, command_id: str, befores: Iterable[bytes]
+    ) -> Head | Reason | Trouble:
+        """Take the player's seat, or the free one. Raises Damaged."""
+        seat = live.seat_of(player)
+        if seat is None:
+            seat = game.seat_for(live.table, player) or 0
+        command = Sit(player, entropy_hash)
+        cause = codec.cause(live.game, seat, player, command_id, command)
+        return await self.ask(live, seat, command, cause, after=await self.told(befores))
+
+    async def place(self, player: bytes, ladder: str) -> tuple[bytes, bool]:
+        """The game that holds the player's place, empty if none does, and whether it may be taken.
+
+        Where the game is over that is once its closing is in the ledger, or after a while."""
+        holder = await self._log.claimed(player, ladder)
+        if holder is None:
+            return b"", True
         try:
-            live = await self._whole(before) if before is not None else None
+            live = await self._whole(holder)
         except Damaged:
-            return ()
-        return (live.game,) if live is not None and _is_told(live.table) else ()
+            return holder, True
+        if live is None or live.table.finished is None:
+            return holder, False  # An arranged one that isn't opened yet will be.
+        if self._entered is not None and _is_told(live.table):
+            await self._entered(holder, CLOSING_SECONDS_MAX)
+        return holder, True
 
     async def _held(self, player: bytes, rules: Rules, mode: str) -> Held:
         ladder = f"{rules.ladder}-{mode}"
@@ -340,11 +429,9 @@ def _is_told(table: Table) -> bool:
     return table.finished is not None and None not in table.seats
 
 
-def _wait_ms(table: Table, now_ms: int) -> int | None:
-    """Milliseconds to the game's next deadline."""
-    if table.opened is None or table.finished is not None:
-        return None
-    return max(0, table.opened.at_ms + OPEN_MS_MAX - now_ms)
+def _empty(game_id: bytes, rules: Rules, secret: bytes) -> Live:
+    """A game that isn't opened yet."""
+    return Live(game_id, rules, chain.origin(game_id), Table(game_id), Dealer(game_id, secret), Clock(), 0, ())
 
 
 def _told_outside(
@@ -368,10 +455,9 @@ def _told_outside(
         rival=second.rival,
         after=after,
     )
+    if any(isinstance(fact, Seated) for fact in moved.facts):
+        told.append(head)
     for fact in moved.facts:
-        match fact:
-            case Seated(seat=game.HOUSE_SEAT):
-                told.append(head)
-            case Finished(winner, reason):
-                told.append(entries.closing(head, winner, reason, table.late))
+        if isinstance(fact, Finished):
+            told.append(entries.closing(head, fact.winner, fact.reason, table.late))
     return tuple(map(entries.encode, told))

@@ -9,6 +9,7 @@ from server.archive import Archive
 from server.audience import Audience
 from server.boards import Boards
 from server.games import Games
+from server.hall import Hall
 from server.people import People
 from server.projector import Projector
 from server.sequencer import Sequencer
@@ -32,4 +33,5 @@ class Parts:
     archive: Archive
     projector: Projector
     boards: Boards
+    hall: Hall
     connections: int = 0

@@ -22,6 +22,10 @@ def told(moment: Moment) -> str | None:
         case game.Seated(seat, player, rival):
             house = _NAMES.get(rival, rival) or "the computer"
             return f"Seat {seat}: {'player ' + player.hex()[:8] if player else house}."
+        case game.Reserved(seat, player):
+            return f"Seat {seat} is kept for player {player.hex()[:8]}."
+        case game.Credited(ms):
+            return f"{ms / 1000:g} s are given back: no server was up."
         case game.Dealt((a, b)):
             return f"Dealt: {a} cards and {b}. {_hands(moment)}".rstrip()
         case fifty_states.Committed(seat, battle):

@@ -51,6 +51,9 @@ class Trouble(StrEnum):
     UNKNOWN_RULES = "unknown_rules"
     UNKNOWN_TOPIC = "unknown_topic"
     TOO_MANY_SUBSCRIPTIONS = "too_many_subscriptions"
+    ALREADY_PLAYING = "already_playing"
+    TOO_MANY_GAMES = "too_many_games"
+    NOT_OVER = "not_over"
     DAMAGED = "damaged"
     TRY_AGAIN = "try_again"
 
@@ -87,10 +90,50 @@ class Do(Message, tag="do", frozen=True):
     command: msgspec.Raw
 
 
+class Sit(Message, tag="sit", frozen=True):
+    """Take the seat that is kept for you in a game between people, else its free one."""
+
+    id: Id
+    game: GameId
+    entropy_hash: Hash
+    """What `Mix` must open (docs/audit.md): your entropy follows from the hash of `Opened`, which you hold by now."""
+
+
+class Invite(Message, tag="invite", frozen=True):
+    """Open a game between people that counts for nothing. Its maker sits with `sit`, as whoever follows the link."""
+
+    id: Id
+    rules: RulesName
+    settings: dict[str, int | str]
+    listed: bool
+    """Whether the lobby shows the free seat; else only who knows the game's id can take it."""
+
+
+class Queue(Message, tag="queue", frozen=True):
+    """Wait to be paired for a game that counts. `me` tells of the game; the place ends with the last connection."""
+
+    id: Id
+    rules: RulesName
+
+
+class LeaveQueue(Message, tag="leave_queue", frozen=True):
+    id: Id
+    rules: RulesName
+
+
+class Rematch(Message, tag="rematch", frozen=True):
+    """Ask the other player of a finished game for another with seats swapped, or accept that. It counts for nothing."""
+
+    id: Id
+    game: GameId
+
+
 class Subscribe(Message, tag="subscribe", frozen=True):
+    """To `game/ID`, `lobby` or `me`."""
+
     topic: Topic
     after: tuple[Version, Hash] | None = None
-    """Version and hash of the last event the client holds; None: from the beginning."""
+    """Version and hash of the last event the client holds, of a feed its last version and epoch; None: all of it."""
 
 
 class Unsubscribe(Message, tag="unsubscribe", frozen=True):
@@ -101,7 +144,7 @@ class Ping(Message, tag="ping", frozen=True):
     n: Annotated[int, Meta(ge=0, le=2**31)]
 
 
-FromClient = Meet | OpenGame | Do | Subscribe | Unsubscribe | Ping
+FromClient = Meet | OpenGame | Sit | Invite | Queue | LeaveQueue | Rematch | Do | Subscribe | Unsubscribe | Ping
 
 # ---------------------------------------------------------------- to the client
 
@@ -138,6 +181,27 @@ class NotDone(Message, tag="refused", frozen=True):
     reason: str
 
 
+class Queued(Message, tag="queued", frozen=True):
+    """You wait in the queue, or did already."""
+
+    id: str
+    rules: str
+
+
+class Left(Message, tag="left", frozen=True):
+    """You don't wait in the queue. A pairing that was made before stands: `me` tells of it."""
+
+    id: str
+    rules: str
+
+
+class Offered(Message, tag="offered", frozen=True):
+    """The rematch is offered to the other player, whose `me` shows it."""
+
+    id: str
+    game: str
+
+
 class Subscribed(Message, tag="subscribed", frozen=True):
     """`recovered`: what follows continues `after`. False: it starts from the beginning, drop what you hold."""
 
@@ -145,6 +209,7 @@ class Subscribed(Message, tag="subscribed", frozen=True):
     recovered: bool
     version: int
     hash: bytes
+    """Of the event at `version`; of a feed its epoch, which another one never has."""
 
 
 class NotSubscribed(Message, tag="not_subscribed", frozen=True):
@@ -162,6 +227,8 @@ class Events(Message, tag="events", frozen=True):
     """msgpack: bodies. JSON: {body, at_ms, fact} each."""
     table: Table | None
     """The public view after the last of them; None where more of the backlog follows at once."""
+    due_ms: int | None
+    """When the present deadline is, on the clock of `hello.now_ms`; None: there is none, or more follows."""
 
 
 class Hand(Message, tag="hand", frozen=True):
@@ -173,11 +240,100 @@ class Hand(Message, tag="hand", frozen=True):
     cards: tuple[int, ...]
 
 
+class Presence(Message, tag="presence", frozen=True):
+    """Who is there, to a game's subscribers: at most once a second, and only where it changed."""
+
+    topic: str
+    seats: tuple[bool | None, bool | None]
+    """Whether the seat's player is connected, or was less than 5 s ago; None: the house, or nobody sits there."""
+    watchers: int
+    """Players connected to it who don't sit in it, and connections without a player."""
+
+
+class Snapshot(Message, tag="snapshot", frozen=True):
+    """The whole of a feed at a version: its sections, each with its rows."""
+
+    topic: str
+    version: int
+    state: dict[str, list[Any]]
+
+
+class Delta(Message, tag="delta", frozen=True):
+    """What changed in a feed from the version before: by section, rows that came or changed and keys that went."""
+
+    topic: str
+    version: int
+    put: dict[str, list[Any]]
+    gone: dict[str, list[str]]
+
+
 class Pong(Message, tag="pong", frozen=True):
     n: int
 
 
-ToClient = Hello | Met | Done | NotDone | Subscribed | NotSubscribed | Events | Hand | Pong
+ToClient = (
+    Hello
+    | Met
+    | Done
+    | NotDone
+    | Queued
+    | Left
+    | Offered
+    | Subscribed
+    | NotSubscribed
+    | Events
+    | Hand
+    | Presence
+    | Snapshot
+    | Delta
+    | Pong
+)
+
+# ---------------------------------------------------------------- rows of the feeds `lobby` and `me`
+
+
+class OpenSeat(Struct, frozen=True):
+    """`lobby`, section `seats`, by game: a free seat that anybody may take, while its maker is connected."""
+
+    game: str
+    rules: str
+    settings: dict[str, int | str]
+    player: str
+    since_ms: int
+
+
+class LiveGame(Struct, frozen=True):
+    """`lobby`, section `live`, by game: a game that is being played."""
+
+    game: str
+    rules: str
+    mode: str
+    players: tuple[str, str]
+    """By seat; empty for the house."""
+    rival: str
+    battle: int
+    round: int
+    """0 where the rules have no rounds."""
+    watchers: int
+    since_ms: int
+
+
+class MyGame(Struct, frozen=True):
+    """`me`, section `games`, by game: an unfinished game between people with a seat of yours, taken or kept for you."""
+
+    game: str
+    rules: str
+    seat: int
+    counts: bool
+
+
+class Offer(Struct, frozen=True):
+    """`me`, section `offers`, by game: a rematch of that finished game, asked of you."""
+
+    game: str
+    rules: str
+    player: str
+    """Who asks."""
 
 
 # ---------------------------------------------------------------- bytes
@@ -277,11 +433,13 @@ def topic(game: bytes) -> str:
     return f"game/{game.hex()}"
 
 
-def events_frame(codec_: Codec, game: bytes, events: tuple[Stored, ...], table: Table | None) -> bytes:
+def events_frame(
+    codec_: Codec, game: bytes, events: tuple[Stored, ...], table: Table | None, due_ms: int | None
+) -> bytes:
     """One `events` message, encoded once for everybody who speaks this subprotocol."""
     last = events[-1]
     listed: list[Any] = [_told(event) for event in events] if codec_.text else [event.body for event in events]
-    return codec_.encode(Events(topic(game), last.version, last.hash[:8], listed, table))
+    return codec_.encode(Events(topic(game), last.version, last.hash[:8], listed, table, due_ms))
 
 
 def _told(event: Stored) -> dict[str, Any]:

@@ -8,10 +8,12 @@ import asyncio
 import time
 from collections import defaultdict, deque
 from collections.abc import Callable, Sequence
+from itertools import pairwise
 from random import Random
 
 from events.chain import Head, Stored, origin
 from events.log import (
+    BEAT_GAP_MS_MAX,
     Batch,
     Conflict,
     Deadline,
@@ -51,6 +53,7 @@ class ContraryLog:
         self._claims: dict[tuple[bytes, str], bytes] = {}
         self._befores: dict[bytes, bytes] = {}
         self._outboxes: defaultdict[int, list[OutboxEntry]] = defaultdict(list)
+        self._beats: list[int] = []
         self._listeners: list[Listener] = []
         self._untold: defaultdict[bytes, deque[Delivery]] = defaultdict(deque)
         self._told: defaultdict[bytes, list[Delivery]] = defaultdict(list)
@@ -111,6 +114,22 @@ class ContraryLog:
         now_ms = self._clock()
         past = sorted((at_ms, game) for game, at_ms in self._deadlines.items() if at_ms <= now_ms)
         return [Deadline(game, at_ms) for at_ms, game in past[:limit]]
+
+    async def next_deadline(self) -> int | None:
+        await self._pass()
+        now_ms = self._clock()
+        return min((at_ms - now_ms for at_ms in self._deadlines.values() if at_ms > now_ms), default=None)
+
+    async def beat(self) -> None:
+        await self._pass()
+        self._beats.append(self._clock())
+
+    async def silence(self, from_ms: int, to_ms: int) -> int:
+        await self._pass()
+        gaps = pairwise([*self._beats, max(to_ms, *self._beats[-1:], 0)])
+        return sum(
+            max(0, min(end, to_ms) - max(begin, from_ms)) for begin, end in gaps if end - begin > BEAT_GAP_MS_MAX
+        )
 
     async def claim(self, player: bytes, ladder: str, game: bytes, instead_of: bytes | None = None) -> bytes:
         place = (player, ladder)

@@ -32,7 +32,7 @@ def dealt(mode: str, hands: Sequence[Sequence[int]], seed: bytes = bytes(32)) ->
     first, second = (tuple(Card(card) for card in sorted(hand)) for hand in hands)
     seats = (Seated(0, PLAYER, "", b""), Seated(1, OTHER, "", b""))
     position = fifty_states.start((len(first), len(second)))
-    table = Table(GAME, opened(mode), seats, (bytes(32), bytes(32)), position)
+    table = Table(GAME, opened(mode), seats, (bytes(32), bytes(32)), position=position)
     dealer = Dealer(GAME, bytes(32), (), (bytes(32), bytes(32)), seed, Hands((first, second), ((), ())))
     while (fact := game.due(FIFTY_STATES, table, dealer)) is not None:
         table = game.evolve(FIFTY_STATES, table, fact)
@@ -52,7 +52,7 @@ def piled(
     first, second = (tuple(map(Card, pile)) for pile in piles)
     seats = (Seated(0, PLAYER, "", b""), Seated(1, b"" if mode == "house" else OTHER, "", b""))
     position = replace(war.start((len(first), len(second))), battle=battles + 1, battles=battles, wars=wars)
-    table = Table(GAME, opened(mode, rules, settings), seats, (bytes(32), bytes(32)), position)
+    table = Table(GAME, opened(mode, rules, settings), seats, (bytes(32), bytes(32)), position=position)
     hands = war.Hands((first, second), (0, 0), bytes(32))
     return table, Dealer(GAME, bytes(32), (), (bytes(32), bytes(32)), bytes(32), hands)
 

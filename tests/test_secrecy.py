@@ -65,7 +65,7 @@ def frames(number: int, cards: tuple[Card, ...]) -> list[dict[str, Any]]:
         events = extend(head, [codec.encode(codec.Event(NOW, cause, fact)) for fact in moved.facts])
         head = events[-1].head
         for each in CODECS.values():
-            sent.append(decoded(each, wire.events_frame(each, GAME, events, table)))
+            sent.append(decoded(each, wire.events_frame(each, GAME, events, table, None)))
     return sent
 
 

@@ -784,7 +784,7 @@ async def test_a_connection_watches_sixteen_games_at_most(server: Server, guest:
 
 
 @pytest.mark.parametrize(
-    "topic", ["", "game", "game/", "game/0", "lobby", "me", "GAME/" + "0" * 32, "game/" + "F" * 32, "x" * 128, "é"]
+    "topic", ["", "game", "game/", "game/0", "lobby/1", "me/1", "GAME/" + "0" * 32, "game/" + "F" * 32, "x" * 128, "é"]
 )
 async def test_a_topic_nobody_knows_is_refused(server: Server, topic: str, subprotocol: str) -> None:
     async with connected(server, None, subprotocol) as client:

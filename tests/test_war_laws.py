@@ -138,7 +138,7 @@ def test_nothing_sent_of_a_live_game_names_a_card_that_was_not_face_up(played: P
     for stored, (fact, table, _) in zip(played.events, folds(played), strict=True):
         if isinstance(fact, Turned):
             face_up |= set(fact.cards)
-        message = decode(wire.events_frame(kind, played.game, (stored,), table))
+        message = decode(wire.events_frame(kind, played.game, (stored,), table, None))
         sent = codec.decode(msgspec.convert(message["events"][0]["body"], bytes) if text else message["events"][0]).fact
         told = set(cards_in(sent, type(sent)))
         if message["table"]["position"] is not None:

@@ -1,0 +1,50 @@
+"""Where people meet: everything of this process that a game between two people needs beside its log."""
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+
+from server.audience import Audience, Watcher
+from server.between import Between
+from server.games import Games
+from server.lobby import Lobby
+from server.meetings import Meetings
+from server.mine import Mine
+from server.presence import Presence
+from server.queue import Queue, Rating
+
+
+@dataclass(frozen=True, slots=True)
+class Hall:
+    between: Between
+    presence: Presence
+    queue: Queue
+    lobby: Lobby
+    mine: Mine
+
+    @property
+    def loops(self) -> tuple[Callable[[], Awaitable[None]], ...]:
+        """What runs for ever."""
+        return (self.presence.run, self.queue.run, self.lobby.run, self.mine.run)
+
+    def leave(self, watcher: Watcher) -> None:
+        """The connection is gone."""
+        self.lobby.feed.leave(watcher)
+        if watcher.player is not None:
+            self.mine.leave(watcher, watcher.player)
+            self.presence.went(watcher.player)
+
+
+def hall(
+    games: Games, audience: Audience, meetings: Meetings, rating: Rating, clock: Callable[[], int], key: bytes
+) -> Hall:
+    """`clock`: Unix milliseconds; `key`: a secret of the operator's."""
+    between = Between(games, meetings, key)
+    presence = Presence(games, audience)
+    queue = Queue(games, between, meetings, rating, clock, presence.connected)
+
+    def gone(player: bytes) -> None:
+        queue.gone(player)
+        between.gone(player)
+
+    presence.listen(gone, changed=lambda player: None)
+    return Hall(between, presence, queue, Lobby(games, between, presence), Mine(between, queue))

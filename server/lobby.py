@@ -1,0 +1,117 @@
+"""The feed `lobby`: open seats and games being played. Soft state: what the games of this process have told."""
+
+import asyncio
+from collections import OrderedDict
+
+import structlog
+
+from events.chain import Head, Stored
+from events.log import Unknown
+from server.between import Between, players_of
+from server.feeds import Feed
+from server.games import Games, Live
+from server.presence import Presence
+from server.wire import LiveGame, OpenSeat
+
+ROWS_MAX = 200
+"""Shown in a section."""
+GAMES_MAX = 2000
+"""Kept in mind; those that moved last."""
+TELL_SECONDS = 1.0
+
+log_line = structlog.get_logger()
+
+
+class Lobby:
+    """What is open and what is played, told at most once a second."""
+
+    def __init__(self, games: Games, between: Between, presence: Presence) -> None:
+        self._between = between
+        self._presence = presence
+        self.feed = Feed("lobby", ("seats", "live"))
+        self._seats: dict[bytes, dict[str, OpenSeat]] = {}
+        """By maker, then by game."""
+        self._live: OrderedDict[str, Live] = OrderedDict()
+        self._makers: set[bytes] = set()
+        """Players whose open seats have to be looked up."""
+        games.listen(self._published)
+        between.listen(self._makers.add)
+        presence.listen(gone=lambda player: None, changed=self._makers.add)
+
+    def __len__(self) -> int:
+        """Makers and games in mind."""
+        return len(self._seats) + len(self._live) + len(self._makers)
+
+    def _published(self, id_: bytes, live: Live | None, before: Head, events: tuple[Stored, ...]) -> None:
+        if live is None:
+            return
+        key = id_.hex()
+        if live.table.seated and not live.table.house:
+            for player in players_of(live):
+                self._seats.get(player, {}).pop(key, None)
+        if live.table.finished is not None:
+            self._live.pop(key, None)
+        elif live.table.seated:
+            self._live[key] = live
+            self._live.move_to_end(key)
+            while len(self._live) > GAMES_MAX:
+                self._live.popitem(last=False)
+
+    async def run(self) -> None:
+        """For ever."""
+        while True:
+            await asyncio.sleep(TELL_SECONDS)
+            await self.tell()
+
+    async def tell(self) -> None:
+        """What has changed since it was called last."""
+        makers = tuple(self._makers)
+        self._makers.clear()
+        for player in makers:
+            try:
+                await self._look_up(player)
+            except Unknown as error:
+                log_line.warning("open seats can't be looked up", why=repr(error))
+        seats = [(key, seat) for rows in self._seats.values() for key, seat in rows.items()]
+        shown = [
+            (key, _row(live, self._presence.watchers(live.game)))
+            for key, live in reversed(self._live.items())
+            if any(player and self._presence.seen(player) for player in players_of(live))
+        ]
+        self.feed.set({"seats": dict(sorted(seats)[:ROWS_MAX]), "live": dict(shown[:ROWS_MAX])})
+
+    async def _look_up(self, player: bytes) -> None:
+        rows = {}
+        if self._presence.seen(player):
+            for meeting, live in await self._between.unfinished(player):
+                if meeting.listed and meeting.players[0] == player and not live.table.seated:
+                    assert live.table.opened is not None
+                    rows[live.game.hex()] = OpenSeat(
+                        live.game.hex(),
+                        live.rules.name,
+                        dict(live.table.opened.settings),
+                        player.hex(),
+                        live.table.opened.at_ms,
+                    )
+        if rows:
+            self._seats[player] = rows
+        else:
+            self._seats.pop(player, None)
+
+
+def _row(live: Live, watchers: int) -> LiveGame:
+    table = live.table
+    assert table.opened is not None
+    first, second = (player.hex() for player in players_of(live))
+    house = table.seats[1]
+    return LiveGame(
+        game=live.game.hex(),
+        rules=live.rules.name,
+        mode=table.opened.mode,
+        players=(first, second),
+        rival=house.rival if house is not None else "",
+        battle=table.position.battle if table.dealt else 0,
+        round=getattr(table.position, "round", 0),
+        watchers=watchers,
+        since_ms=table.opened.at_ms,
+    )

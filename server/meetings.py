@@ -1,0 +1,321 @@
+"""Who meets whom: the contract of the store of arranged games and of the queue, and its tables in SQLite.
+
+An arranged game is written down before it is opened, so whoever finds one that isn't opens it. All that is here is
+forgotten when the game is over; what happened stands in its log.
+"""
+
+import secrets
+import sqlite3
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, Protocol
+
+from events import sqlite
+from events.database import Database
+from events.shapes import pack, unpack
+from rules.fairness import GAME_BYTES
+from rules.game import DAY_MS, Settings
+from server.pairing import Waiting, pairs
+
+SERVER_MS_MAX = 10_000
+"""After so long without a sign of its server an entry in the queue is nobody's."""
+
+SCHEMA = """
+CREATE TABLE IF NOT EXISTS meetings (
+    game BLOB PRIMARY KEY NOT NULL, rules TEXT NOT NULL, settings BLOB NOT NULL,
+    first BLOB NOT NULL, second BLOB NOT NULL, counts INTEGER NOT NULL, listed INTEGER NOT NULL,
+    befores BLOB NOT NULL, opened INTEGER NOT NULL
+) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS meeting_players (
+    player BLOB NOT NULL, game BLOB NOT NULL, PRIMARY KEY (player, game)
+) WITHOUT ROWID;
+CREATE INDEX IF NOT EXISTS meeting_games ON meeting_players (game);
+CREATE TABLE IF NOT EXISTS rematches (
+    game BLOB PRIMARY KEY NOT NULL, rules TEXT NOT NULL, player BLOB NOT NULL, other BLOB NOT NULL
+) WITHOUT ROWID;
+CREATE INDEX IF NOT EXISTS rematches_asked ON rematches (player);
+CREATE INDEX IF NOT EXISTS rematches_offered ON rematches (other);
+CREATE INDEX IF NOT EXISTS meetings_unopened ON meetings (game) WHERE opened = 0;
+CREATE TABLE IF NOT EXISTS queue (
+    rules TEXT NOT NULL, player BLOB NOT NULL, ladder TEXT NOT NULL, rating INTEGER NOT NULL,
+    since_ms INTEGER NOT NULL, before BLOB NOT NULL, server BLOB NOT NULL, PRIMARY KEY (rules, player)
+) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS queue_servers (
+    server BLOB PRIMARY KEY NOT NULL, seen_ms INTEGER NOT NULL
+) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS paired_days (
+    day INTEGER NOT NULL, ladder TEXT NOT NULL, first BLOB NOT NULL, second BLOB NOT NULL, games INTEGER NOT NULL,
+    PRIMARY KEY (day, ladder, first, second)
+) WITHOUT ROWID;
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Meeting:
+    """A game between people that was arranged."""
+
+    game: bytes
+    rules: str
+    settings: Settings
+    players: tuple[bytes, bytes]
+    """For whom each seat is kept; empty: for nobody."""
+    counts: bool
+    listed: bool
+    befores: tuple[bytes, ...] = ()
+    """The games that its players had their places in the ladder from."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rematch:
+    """A finished game of which `player` asks `other` for another."""
+
+    game: bytes
+    rules: str
+    player: bytes
+    other: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A player's one place in the queue for a game."""
+
+    rules: str
+    player: bytes
+    ladder: str
+    rating: int
+    """Hundredths."""
+    since_ms: int
+    before: bytes
+    """The finished game that holds the player's place in the ladder; empty: it is free."""
+    server: bytes
+    """Whose connections the player has."""
+
+
+class Meetings(Protocol):
+    """The store. Every method that writes raises Unknown if it can't say whether it did."""
+
+    async def arrange(self, meeting: Meeting) -> None:
+        """Write it down, unless it was before."""
+
+    async def opened(self, game: bytes) -> None:
+        """Its log has begun."""
+
+    async def joins(self, player: bytes, game: bytes) -> None:
+        """The player is about to sit there."""
+
+    async def forget(self, game: bytes) -> None:
+        """It is over."""
+
+    async def unopened(self) -> Sequence[Meeting]: ...
+
+    async def meeting(self, game: bytes) -> Meeting | None: ...
+
+    async def of(self, player: bytes) -> Sequence[Meeting]:
+        """Those that the player has, or had, a seat in, by game."""
+
+    async def offer(self, rematch: Rematch) -> bytes:
+        """Ask for one, unless somebody has; the player who asked first."""
+
+    async def offers(self, player: bytes) -> Sequence[Rematch]:
+        """Asked of the player, by game."""
+
+    async def accept(self, game: bytes) -> None:
+        """A rematch that was asked for is arranged."""
+
+    async def withdraw(self, player: bytes) -> Sequence[bytes]:
+        """The player asks for no rematch any more; of whom he did."""
+
+    async def enter(self, entry: Entry) -> None:
+        """Wait, unless the player waits already; then from the same time on, at this server."""
+
+    async def leave(self, rules: str, player: bytes) -> bool:
+        """Wait no longer; whether the player did."""
+
+    async def pair(self, rules: str, server: bytes, now_ms: int) -> Sequence[Meeting]:
+        """Choose pairs, take them out of the queue and arrange their games with places claimed: all in one write.
+
+        A sign of `server`, too; entries of servers that gave none for SERVER_MS_MAX are dropped."""
+
+    async def waiting(self, rules: str) -> int: ...
+
+    async def ends(self, server: bytes) -> None:
+        """The server goes, and its entries with it."""
+
+
+class SqliteMeetings:
+    """`Meetings` in a Database opened with SCHEMA and the log's."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def arrange(self, meeting: Meeting) -> None:
+        await self._database.write(partial(_arrange, meeting=meeting))
+
+    async def opened(self, game: bytes) -> None:
+        await self._write("UPDATE meetings SET opened = 1 WHERE game = ?", (game,))
+
+    async def joins(self, player: bytes, game: bytes) -> None:
+        await self._write("INSERT OR IGNORE INTO meeting_players VALUES (?, ?)", (player, game))
+
+    async def forget(self, game: bytes) -> None:
+        def job(connection: sqlite3.Connection) -> None:
+            connection.execute("DELETE FROM meetings WHERE game = ?", (game,))
+            connection.execute("DELETE FROM meeting_players WHERE game = ?", (game,))
+
+        await self._database.write(job)
+
+    async def unopened(self) -> Sequence[Meeting]:
+        return await self._meetings("WHERE opened = 0", ())
+
+    async def meeting(self, game: bytes) -> Meeting | None:
+        found = await self._meetings("WHERE game = ?", (game,))
+        return found[0] if found else None
+
+    async def of(self, player: bytes) -> Sequence[Meeting]:
+        return await self._meetings("JOIN meeting_players USING (game) WHERE player = ? ORDER BY game", (player,))
+
+    async def offer(self, rematch: Rematch) -> bytes:
+        row = (rematch.game, rematch.rules, rematch.player, rematch.other)
+
+        def job(connection: sqlite3.Connection) -> bytes:
+            connection.execute("INSERT OR IGNORE INTO rematches VALUES (?, ?, ?, ?)", row)
+            found = connection.execute("SELECT player FROM rematches WHERE game = ?", (rematch.game,)).fetchone()
+            asked: bytes = found[0]
+            return asked
+
+        return await self._database.write(job)
+
+    async def offers(self, player: bytes) -> Sequence[Rematch]:
+        rows = await self._rows(
+            "SELECT game, rules, player, other FROM rematches WHERE other = ? ORDER BY game", (player,)
+        )
+        return [Rematch(*row) for row in rows]
+
+    async def accept(self, game: bytes) -> None:
+        await self._write("DELETE FROM rematches WHERE game = ?", (game,))
+
+    async def withdraw(self, player: bytes) -> Sequence[bytes]:
+        def job(connection: sqlite3.Connection) -> list[bytes]:
+            others = [
+                other for (other,) in connection.execute("SELECT other FROM rematches WHERE player = ?", (player,))
+            ]
+            connection.execute("DELETE FROM rematches WHERE player = ?", (player,))
+            return others
+
+        return await self._database.write(job)
+
+    # ------------------------------------------------------------ the queue
+
+    async def enter(self, entry: Entry) -> None:
+        await self._database.write(partial(_enter, entry=entry))
+
+    async def leave(self, rules: str, player: bytes) -> bool:
+        def job(connection: sqlite3.Connection) -> bool:
+            row = (rules, player)
+            return connection.execute("DELETE FROM queue WHERE rules = ? AND player = ?", row).rowcount > 0
+
+        return await self._database.write(job)
+
+    async def pair(self, rules: str, server: bytes, now_ms: int) -> Sequence[Meeting]:
+        return await self._database.write(partial(_pair, rules=rules, server=server, now_ms=now_ms))
+
+    async def waiting(self, rules: str) -> int:
+        ((count,),) = await self._rows("SELECT count(*) FROM queue WHERE rules = ?", (rules,))
+        return int(count)
+
+    async def ends(self, server: bytes) -> None:
+        await self._write("DELETE FROM queue WHERE server = ?", (server,))
+
+    # ------------------------------------------------------------ its tables
+
+    async def _write(self, statement: str, values: tuple[Any, ...]) -> None:
+        await self._database.write(lambda connection: connection.execute(statement, values) and None)
+
+    async def _rows(self, query: str, values: tuple[Any, ...]) -> list[tuple[Any, ...]]:
+        return await self._database.read(lambda connection: connection.execute(query, values).fetchall())
+
+    async def _meetings(self, which: str, values: tuple[Any, ...]) -> Sequence[Meeting]:
+        columns = "game, rules, settings, first, second, counts, listed, befores"
+        rows = await self._rows(f"SELECT {columns} FROM meetings {which}", values)
+        return [
+            Meeting(
+                *(game, rules, unpack(settings), (first, second), bool(counts), bool(listed)),
+                tuple(befores[at : at + GAME_BYTES] for at in range(0, len(befores), GAME_BYTES)),
+            )
+            for game, rules, settings, first, second, counts, listed, befores in rows
+        ]
+
+
+def _enter(connection: sqlite3.Connection, entry: Entry) -> None:
+    row = (entry.rules, entry.player, entry.ladder, entry.rating, entry.since_ms, entry.before, entry.server)
+    connection.execute(
+        "INSERT INTO queue VALUES (?, ?, ?, ?, ?, ?, ?)"
+        " ON CONFLICT DO UPDATE SET rating = excluded.rating, before = excluded.before, server = excluded.server",
+        row,
+    )
+    connection.execute("INSERT OR REPLACE INTO queue_servers VALUES (?, ?)", (entry.server, entry.since_ms))
+
+
+def _arrange(connection: sqlite3.Connection, meeting: Meeting) -> None:
+    row = (
+        *(meeting.game, meeting.rules, pack(meeting.settings), *meeting.players),
+        *(meeting.counts, meeting.listed, b"".join(meeting.befores)),
+    )
+    connection.execute("INSERT OR IGNORE INTO meetings VALUES (?, ?, ?, ?, ?, ?, ?, ?, 0)", row)
+    for player in filter(None, meeting.players):
+        connection.execute("INSERT OR IGNORE INTO meeting_players VALUES (?, ?)", (player, meeting.game))
+
+
+def _pair(connection: sqlite3.Connection, rules: str, server: bytes, now_ms: int) -> list[Meeting]:
+    connection.execute("INSERT OR REPLACE INTO queue_servers VALUES (?, ?)", (server, now_ms))
+    connection.execute("DELETE FROM queue_servers WHERE seen_ms < ?", (now_ms - SERVER_MS_MAX,))
+    connection.execute("DELETE FROM queue WHERE server NOT IN (SELECT server FROM queue_servers)")
+    columns = "rules, player, ladder, rating, since_ms, before, server"
+    rows = connection.execute(f"SELECT {columns} FROM queue WHERE rules = ?", (rules,)).fetchall()
+    waiting = {entry.player: entry for entry in (Entry(*row) for row in rows)}
+    day = now_ms // DAY_MS
+    connection.execute("DELETE FROM paired_days WHERE day < ?", (day,))
+    met = {
+        (ladder, first, second): games
+        for ladder, first, second, games in connection.execute(
+            "SELECT ladder, first, second, games FROM paired_days WHERE day = ?", (day,)
+        )
+    }
+    arranged = []
+    for pair in pairs(
+        [Waiting(each.player, each.rating, each.since_ms) for each in waiting.values()],
+        now_ms,
+        lambda one, other: met.get((waiting[one].ladder, min(one, other), max(one, other)), 0),
+    ):
+        first, second = (waiting[player] for player in pair.players)
+        meeting = Meeting(
+            *(secrets.token_bytes(GAME_BYTES), rules, (), pair.players, pair.counts, False),
+            tuple(sorted({first.before, second.before} - {b""})) if pair.counts else (),
+        )
+        if pair.counts:
+            stale = [each for each in (first, second) if not _may_claim(connection, each)]
+            if stale:
+                # Another game holds the place since: this entry isn't worth a partner. The other waits on.
+                _drop(connection, stale)
+                continue
+            for each in (first, second):
+                sqlite.claim(connection, each.player, each.ladder, meeting.game, each.before)
+            key = (day, first.ladder, min(pair.players), max(pair.players))
+            connection.execute(
+                "INSERT INTO paired_days VALUES (?, ?, ?, ?, 1) ON CONFLICT DO UPDATE SET games = games + 1", key
+            )
+        _drop(connection, [first, second])
+        _arrange(connection, meeting)
+        arranged.append(meeting)
+    return arranged
+
+
+def _may_claim(connection: sqlite3.Connection, entry: Entry) -> bool:
+    return (sqlite.claimed(connection, entry.player, entry.ladder) or b"") == entry.before
+
+
+def _drop(connection: sqlite3.Connection, entries: Sequence[Entry]) -> None:
+    connection.executemany(
+        "DELETE FROM queue WHERE rules = ? AND player = ?", [(each.rules, each.player) for each in entries]
+    )

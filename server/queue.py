@@ -1,0 +1,165 @@
+"""The queue for games that count: who of this process waits, and the loop that pairs them through the store."""
+
+import asyncio
+import contextlib
+import secrets
+from collections.abc import Awaitable, Callable
+
+import structlog
+
+from events.log import Unknown
+from rules.game import VERSUS, Rules
+from server.between import Between
+from server.games import Damaged, Games
+from server.meetings import Entry, Meeting, Meetings
+from server.wire import Trouble
+
+PAIR_SECONDS = 1.0
+"""Between two looks while somebody waits: the longer the wait, the further a rating may be."""
+OPENED_AT_ONCE = 100
+
+Rating = Callable[[bytes, str], Awaitable[int]]
+"""(player, ladder): in hundredths."""
+
+log_line = structlog.get_logger()
+
+
+class Queue:
+    """Everybody who waits at this process."""
+
+    def __init__(
+        self,
+        games: Games,
+        between: Between,
+        meetings: Meetings,
+        rating: Rating,
+        clock: Callable[[], int],
+        connected: Callable[[bytes], bool],
+    ) -> None:
+        """`connected`: whether one of the player's connections lasts."""
+        self._games = games
+        self._between = between
+        self._meetings = meetings
+        self._rating = rating
+        self._clock = clock
+        self._connected = connected
+        self._server = secrets.token_bytes(16)
+        self._waiting: dict[bytes, set[str]] = {}
+        """Names of rules, by player."""
+        self._news: set[str] = set()
+        """Rules in whose queue something changed."""
+        self._woken = asyncio.Event()
+        self._listeners: list[Callable[[bytes], None]] = []
+        self._leaving: set[asyncio.Task[None]] = set()
+
+    def __len__(self) -> int:
+        return sum(map(len, self._waiting.values()))
+
+    def listen(self, changed: Callable[[bytes], None]) -> None:
+        """Be told of a player who waits, or waits no longer."""
+        self._listeners.append(changed)
+
+    def of(self, player: bytes) -> list[str]:
+        """The rules that the player waits for."""
+        return sorted(self._waiting.get(player, ()))
+
+    async def enter(self, player: bytes, rules: Rules) -> Trouble | None:
+        """Wait, from now on or as before; None: the player waits. Raises Unknown."""
+        if rules.name in self._waiting.get(player, ()):
+            return None
+        ladder = f"{rules.ladder}-{VERSUS}"
+        before, free = await self._games.place(player, ladder)
+        if not free:
+            return Trouble.ALREADY_PLAYING
+        rating = await self._rating(player, ladder)
+        entry = Entry(rules.name, player, ladder, rating, self._clock(), before, self._server)
+        # First in mind, then in the store: whoever is paired at once must find himself waiting.
+        self._waiting.setdefault(player, set()).add(rules.name)
+        try:
+            await self._meetings.enter(entry)
+        except BaseException:
+            self._forget(player, rules.name)
+            self._leave_later(player, rules.name)
+            raise
+        if not self._connected(player):
+            self.gone(player)
+        self._wake(rules.name)
+        self._tell(player)
+        return None
+
+    async def leave(self, player: bytes, rules: Rules) -> None:
+        """Wait no longer. Raises Unknown."""
+        await self._meetings.leave(rules.name, player)
+        self._forget(player, rules.name)
+        self._tell(player)
+
+    def gone(self, player: bytes) -> None:
+        """The player's last connection has ended, and so do his places."""
+        for name in self.of(player):
+            self._forget(player, name)
+            self._leave_later(player, name)
+
+    def _leave_later(self, player: bytes, name: str) -> None:
+        task = asyncio.get_running_loop().create_task(self._leave_at_last(player, name))
+        self._leaving.add(task)
+        task.add_done_callback(self._leaving.discard)
+
+    async def _leave_at_last(self, player: bytes, name: str) -> None:
+        while name not in self._waiting.get(player, ()):
+            with contextlib.suppress(Unknown):
+                await self._meetings.leave(name, player)
+                return
+            await asyncio.sleep(PAIR_SECONDS)
+
+    def _forget(self, player: bytes, name: str) -> None:
+        names = self._waiting.get(player, set())
+        names.discard(name)
+        if not names:
+            self._waiting.pop(player, None)
+
+    def _tell(self, player: bytes) -> None:
+        for changed in self._listeners:
+            changed(player)
+
+    # ------------------------------------------------------------ pairing
+
+    def _wake(self, name: str) -> None:
+        self._news.add(name)
+        self._woken.set()
+
+    async def run(self) -> None:
+        """For ever."""
+        await self._between.resume()
+        while True:
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(PAIR_SECONDS if self._waiting else None):
+                    await self._woken.wait()
+            self._woken.clear()
+            names = self._news | {name for waiting in self._waiting.values() for name in waiting}
+            self._news = set()
+            for name in sorted(names):
+                await self.pair(name)
+
+    async def pair(self, name: str) -> None:
+        """Pair whoever can be paired now, and open their games."""
+        try:
+            arranged = await self._meetings.pair(name, self._server, self._clock())
+        except Unknown:
+            await self._between.resume()
+            return
+        for start in range(0, len(arranged), OPENED_AT_ONCE):
+            await asyncio.gather(*(self._open(meeting) for meeting in arranged[start : start + OPENED_AT_ONCE]))
+
+    async def _open(self, meeting: Meeting) -> None:
+        try:
+            await self._between.open(meeting)
+        except (Unknown, Damaged) as error:
+            log_line.warning("a paired game isn't open yet", game=meeting.game.hex(), why=repr(error))
+        for player in meeting.players:
+            self._forget(player, meeting.rules)
+            self._tell(player)
+
+    async def end(self) -> None:
+        """The process goes: its entries are nobody's."""
+        with contextlib.suppress(Unknown):
+            await self._meetings.ends(self._server)
