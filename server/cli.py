@@ -1,4 +1,4 @@
-"""The command line: `statecraft serve | audit | proof | export | replay | simulate | refill`."""
+"""The command line: `statecraft serve | audit | proof | export | replay | simulate | refill | rebuild`."""
 
 import asyncio
 import sqlite3
@@ -29,7 +29,7 @@ from projections.replay import replay as moments
 from projections.saved import NotSaved, Saved
 from projections.simulation import NoSimulation
 from projections.whole import Seen, Untrue
-from server import simulating
+from server import rebuilding, simulating
 from server.archive import archive, read_file, write_file
 from server.clock import now_ms
 from server.fetch import fetcher
@@ -38,6 +38,7 @@ from server.prove import NoProof, make_proof
 from server.refill import Refilled, Unrefillable, last_signed
 from server.refill import refill as refilled
 from server.settings import BadSetting, Settings, settings
+from server.signed import SignedPrefix, noted_size
 from server.signer import signer
 from server.telling import told
 
@@ -293,6 +294,49 @@ def refill(data: Data = None) -> None:
     out.print(f"The ledger has the {done.leaves} leaves that were signed; {done.games} games got events back.")
     for forked in done.forked:
         out.print(f"Game {forked.hex()} went another way in this store: it is left as it is.", style="bold red")
+
+
+@command.command()
+def rebuild(
+    names: Annotated[
+        list[str] | None, typer.Argument(metavar="[NAME…]", help=f"{', '.join(rebuilding.NAMES)}; none: all.")
+    ] = None,
+    force: Annotated[
+        bool,
+        typer.Option("--force", help="Take the rebuilt one whatever the live one holds, up to what is signed now."),
+    ] = False,
+    back: Annotated[
+        bool, typer.Option("--back", help="Instead go back to the one that the last rebuild replaced.")
+    ] = False,
+    data: Data = None,
+) -> None:
+    """Fold records, boards and histories anew from the signed ledger; they take over from the live ones if they agree.
+
+    A server may run meanwhile. Exit code 1: one of them couldn't be rebuilt, and stands as it was."""
+    given = _settings(data)
+    for name in names or ():
+        if name not in rebuilding.NAMES:
+            fail(f"there is no projection {name}, but {', '.join(rebuilding.NAMES)}")
+    if force and back:
+        fail("--force and --back exclude each other")
+    if not given.log.is_file():
+        fail(f"there is no log at {given.log}")
+
+    async def run() -> bool:
+        key = signer(ledger_key(given.keys)).key
+        database = await Database.reader(given.log)
+        try:
+            signed = SignedPrefix(SqliteLedger(database), noted_size(given.keys, key))
+            return await rebuilding.run(given.boards, signed, names or rebuilding.NAMES, force, back, out)
+        finally:
+            await database.close()
+
+    try:
+        well = asyncio.run(run())
+    except (Busy, Newer, BadKeys, OSError, sqlite3.DatabaseError) as error:
+        fail(str(error))
+    if not well:
+        raise typer.Exit(1)
 
 
 def _print(findings: Findings, not_proved: Sequence[str] = NOT_PROVED) -> None:

@@ -1,6 +1,7 @@
 """Players as anybody reads them: records, trophies, ranks and finished games; and one's own. docs/protocol.md."""
 
 import asyncio
+import re
 from collections.abc import Sequence
 from typing import Any
 
@@ -15,7 +16,7 @@ from projections.records import RECORDS, Badge, shown, win_rate
 from projections.rivals import RIVALS
 from projections.windows import ALL
 from server import answers, past
-from server.http import game_named, parts_of
+from server.http import Problem, game_named, parts_of
 from server.identity import session
 from server.names import names
 from server.parts import Parts
@@ -25,6 +26,7 @@ from server.view import View
 COUNT = 20
 COUNT_MAX = 100
 WAIT = ("wait_game", "wait_ms")
+LADDER = re.compile(r"[a-z]{1,20}(-[a-z]{1,20}){0,3}")
 HOUSE = "-house"
 """What ladders of War against the computer end with: luck, without trophies and boards."""
 
@@ -120,7 +122,7 @@ async def _ranks(parts: Parts, player: bytes, ladders: Sequence[str]) -> list[di
 
 async def games(parts: Parts, player: bytes, query: dict[str, str]) -> dict[str, Any]:
     """A page of a player's finished games, newest first. Raises Problem, NotReady."""
-    ladder, count = query.get("ladder"), number(query, "count", COUNT, 1, COUNT_MAX)
+    ladder, count = _ladder_asked(query), number(query, "count", COUNT, 1, COUNT_MAX)
     below = number(query, "cursor", history.INDEX_MAX, 0, history.INDEX_MAX)
     page = await past.read(parts.projector, player, ladder, below, count)
     known = await names(parts, [game.row.opponent for game in page.games if game.row.opponent])
@@ -132,6 +134,14 @@ async def games(parts: Parts, player: bytes, query: dict[str, str]) -> dict[str,
         "games": [_game(game, known.get(game.row.opponent)) for game in page.games],
         "next": str(page.games[-1].index) if page.more else None,
     }
+
+
+def _ladder_asked(query: dict[str, str]) -> str | None:
+    """Raises Problem. A ladder in which nobody played is no error."""
+    ladder = query.get("ladder")
+    if ladder is not None and not LADDER.fullmatch(ladder):
+        raise Problem(400, "bad_query", "A ladder is named like states-relaxed.")
+    return ladder
 
 
 def _game(game: past.Past, name: str | None) -> dict[str, Any]:
@@ -159,7 +169,10 @@ async def _waited(request: Request) -> None:
         return
     loop = asyncio.get_running_loop()
     end = loop.time() + seconds
-    index = await parts.sequencer.entered(ledger.closing(game_named(request.query_params["wait_game"])), seconds)
+    game = game_named(request.query_params["wait_game"])
+    if (await parts.log.head(game)).version == 0:
+        seconds = 0  # Nothing will ever come of it.
+    index = await parts.sequencer.entered(ledger.closing(game), seconds)
     if index is not None:
         await parts.projector.reached(index, max(0.0, end - loop.time()))
 

@@ -120,10 +120,11 @@ class Projector:
             except (Diverged, Unknown) as error:
                 self.trouble = str(error)
                 log.error("projections stand still", why=self.trouble)
-            try:
-                await asyncio.wait_for(self._woken.wait(), RETRY_SECONDS)
-            except TimeoutError:
-                continue  # Another process may have signed more, or mended what was wrong.
+            # Another process may have signed more, or mended what was wrong. Not `wait_for`: in Python 3.11 it loses a
+            # cancellation that comes together with what it waits for, and a server would not end.
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(RETRY_SECONDS):
+                    await self._woken.wait()
 
     async def advance(self) -> int:
         """Fold up to the ledger's end; how many batches that took. Raises Diverged, Unknown."""

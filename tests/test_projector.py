@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from events.database import Database
 from events.entries import Closing, LedgerEntry
 from projections import leaderboard, records
-from projections.leaderboard import LADDERS, LEADERBOARD, WINDOWED, Board, measures, standing
+from projections.leaderboard import LADDERS, LEADERBOARD, WINDOWED, Board, measures, score, standing
 from projections.projection import Projection, digest, fold, stored
 from projections.records import RECORDS
 from projections.windows import windows
@@ -25,6 +25,7 @@ from server.folding import Diverged
 from server.generations import SCHEMA, Checkpoint
 from server.projector import PROJECTIONS, NotReady, Projector
 from tests.entries import MONDAY_MS, A, B, ListLedger, house, player, synthetic, versus
+from tests.running import wait_seconds_max
 
 pytestmark = pytest.mark.anyio
 PEOPLE = 7
@@ -105,6 +106,9 @@ async def boards_agree(boards: Boards, entries: Sequence[LedgerEntry], which: Se
             for count in (0, 1, 2):
                 window = expected[max(0, place.position - count) : place.position + count + 1]
                 assert standings.around(place.player, count).places == tuple(window)
+            held = score(place.value, place.entry)
+            behind = tuple(expected[place.position + 1 : place.position + 3])
+            assert standings.following(held, place.player, 2).places == behind
             assert standings.page(place.position, 2).places == tuple(expected[place.position : place.position + 2])
         friends = [player(number) for number in (3, 1, 5, 1)]
         assert standings.of(friends).places == tuple(place for place in expected if place.player in friends)
@@ -291,6 +295,18 @@ async def test_the_loop_says_why_it_stands_still_and_goes_on_when_mended(tmp_pat
         task.cancel()
         await asyncio.gather(task, return_exceptions=True)
         await agree(database, ledger)
+
+
+async def test_a_wake_at_the_moment_of_its_end_does_not_keep_the_loop_going(tmp_path: Path) -> None:
+    async with opened(tmp_path) as database:
+        projector = Projector(database, ListLedger())
+        for _ in range(10):
+            task = asyncio.create_task(projector.run())
+            await asyncio.sleep(0.02)  # It waits for news by now, most times.
+            projector.wake()
+            task.cancel()
+            ended, _ = await asyncio.wait([task], timeout=wait_seconds_max)
+            assert ended
 
 
 async def test_rows_are_read_with_their_position(tmp_path: Path) -> None:

@@ -207,9 +207,15 @@ export class Game {
       this.newsFrom = before;
       this.on.news(this.log.facts, before);
     }
-    if (this.over) tab.drop(`chosen.${this.id}`);
+    if (this.over) this.#end();
     this.#mix();
     this.on.changed();
+  }
+
+  #end() {
+    tab.drop(`chosen.${this.id}`);
+    // Records are folded from what is signed, a moment later: whoever reads them next waits for this game.
+    if (this.seat !== null) browser.write("finished", this.id);
   }
 
   #mend() {

@@ -5,6 +5,7 @@ import { get } from "./http.js";
 import { openFresh, openGame } from "./opening.js";
 import { recoveryLink } from "./session.js";
 import { newId } from "./socket.js";
+import { browser } from "./storage.js";
 import { draw } from "./views/home.js";
 
 /** @typedef {import("./games.js").GameView} GameView */
@@ -49,7 +50,7 @@ export class HomePage {
   /** @param {string} path */
   async look(path) {
     try {
-      this.#records.set(path, await get(path));
+      this.#records.set(path, await get(`${path}${afterLast()}`));
     } catch {
       // Trouble is shown by the socket; the record comes with the next visit.
     }
@@ -135,6 +136,12 @@ export class HomePage {
       copyLink: () => void this.copyLink(),
     });
   }
+}
+
+/** The game that this browser finished last is to be in a record, if it comes soon. */
+function afterLast() {
+  const game = browser.read("finished");
+  return /^[0-9a-f]{32}$/.test(game) ? `?wait_game=${game}&wait_ms=2000` : "";
 }
 
 const startingOver = {
