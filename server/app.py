@@ -22,6 +22,7 @@ from projections import elo
 from server import embedding, folds, generations, http, leaderboards, meetings, people, players, public, socket
 from server.archive import archive
 from server.audience import Audience
+from server.board_feeds import BoardFeeds
 from server.boards import Boards
 from server.clock import Beats, Sweep, now_ms
 from server.embedding import AnyOrigin
@@ -29,6 +30,7 @@ from server.games import Games
 from server.hall import hall
 from server.keys import ledger_key, operator_keys
 from server.meetings import SqliteMeetings
+from server.names import names
 from server.parts import Parts
 from server.people import People
 from server.projector import Projector
@@ -114,6 +116,7 @@ def application(settings: Settings) -> Starlette:
         audience = Audience(games, log)
         sweep = Sweep(games, log, now_ms)
         meeting = hall(games, audience, SqliteMeetings(database), unrated, now_ms, keys[max(keys)])
+        board_feeds = BoardFeeds(boards, projector, lambda players: names(app.state.parts, players), now_ms)
         app.state.parts = Parts(
             settings,
             now_ms,
@@ -128,6 +131,7 @@ def application(settings: Settings) -> Starlette:
             projector,
             boards,
             meeting,
+            board_feeds,
         )
         # Before the first look at deadlines, so that the time until now is given back.
         await Beats(log).once()
@@ -136,6 +140,7 @@ def application(settings: Settings) -> Starlette:
             asyncio.create_task(_for_ever(partial(sweep.for_ever, settings.sweep_seconds))),
             *(asyncio.create_task(_for_ever(loop)) for loop in meeting.loops),
             asyncio.create_task(_for_ever(audience.heal)),
+            asyncio.create_task(_for_ever(board_feeds.run)),
             asyncio.create_task(_for_ever(sequencer.run)),
             asyncio.create_task(_for_ever(publisher.run)),
             asyncio.create_task(_for_ever(partial(folds.run, publisher, projector, boards_database, signed))),

@@ -7,8 +7,9 @@ from events.chain import Head
 from events.log import Unknown
 from rules.catalogue import RULES
 from rules.game import Reason, Rules
-from server import wire
+from server import board_feeds, wire
 from server.audience import Audience, Watcher
+from server.board_feeds import BoardFeeds
 from server.games import Damaged, Games
 from server.hall import Hall
 from server.wire import (
@@ -49,8 +50,9 @@ class Connection:
         player: bytes | None,
         send: Callable[[bytes], None],
         hall: Hall | None = None,
+        boards: BoardFeeds | None = None,
     ):
-        """`hall`: None where nobody meets anybody."""
+        """`hall`: None where nobody meets anybody; `boards`: None where nothing is folded."""
         self._games = games
         self._audience = audience
         self.codec = codec
@@ -58,6 +60,7 @@ class Connection:
         self._send = send
         self._watcher = Watcher(codec, player, send)
         self._hall = hall
+        self._boards = boards
         self._tokens = BURST
         self._refilled = 0.0
         if hall is not None and player is not None:
@@ -79,6 +82,8 @@ class Connection:
         self._audience.leave(self._watcher)
         if self._hall is not None:
             self._hall.leave(self._watcher)
+        if self._boards is not None:
+            self._boards.gone(self._watcher)
 
     async def _act(self, message: FromClient) -> None:
         match message:
@@ -194,6 +199,8 @@ class Connection:
         game = _game(topic)
         if game is not None:
             await self._audience.subscribe(self._watcher, game, Head(*after) if after else None)
+        elif self._boards is not None and topic.startswith(board_feeds.KIND):
+            await self._boards.follow(self._watcher, topic, after)
         elif self._hall is not None and topic == "lobby":
             self._hall.lobby.feed.follow(self._watcher, after)
         elif self._hall is not None and topic == "me" and self._player is not None:
@@ -208,6 +215,8 @@ class Connection:
     def _unsubscribe(self, topic: str) -> None:
         if (game := _game(topic)) is not None:
             self._audience.unsubscribe(self._watcher, game)
+        elif self._boards is not None and topic.startswith(board_feeds.KIND):
+            self._boards.leave(self._watcher, topic)
         elif self._hall is not None and topic == "lobby":
             self._hall.lobby.feed.leave(self._watcher)
         elif self._hall is not None and topic == "me" and self._player is not None:

@@ -107,7 +107,9 @@ async def _attend(websocket: WebSocket, parts: Parts, codec: Codec, who: Session
     """From the accepted handshake to the end of the connection."""
     await websocket.accept(subprotocol=codec.name)
     outgoing = Outgoing(websocket, codec.text)
-    connection = Connection(parts.games, parts.audience, codec, who.player, outgoing.send, parts.hall)
+    connection = Connection(
+        parts.games, parts.audience, codec, who.player, outgoing.send, parts.hall, parts.board_feeds
+    )
     connection.hello(who.why_not, parts.clock())
     writing = asyncio.create_task(outgoing.drain())
     reading = outgoing.reading = asyncio.create_task(_receive(websocket, connection, outgoing, codec))
