@@ -1,4 +1,4 @@
-"""The feed of a board against the board itself: snapshot and deltas, resumed from anywhere, through midnight and names."""
+"""The feed of a board against the board itself: snapshot and deltas, resumed from anywhere, past midnight and names."""
 
 from base64 import b64decode
 from collections.abc import AsyncIterator, Iterable, Mapping

@@ -1,4 +1,5 @@
 // The leaderboards' doings: which board and which part of it the address names, fetched, kept fresh, and drawn.
+import { BoardFeed } from "./board_feed.js";
 import { friends, friendsMax, keep, playerIn } from "./friends.js";
 import { Declined, get } from "./http.js";
 import { ladderOf, measureName, windowName } from "./ladders.js";
@@ -10,13 +11,15 @@ import { draw } from "./views/boards.js";
 /** @typedef {import("./main.js").Page} Page */
 /** @typedef {import("./route.js").BoardAddress} BoardAddress */
 /** @typedef {{rank: number, position: number, player: string, name: string | null, value: number, index: number}} Place */
-/** @typedef {{ladder: string, measure: string, window: string, asked: string, until_ms: number | null, as_of: number, leaf_hash: string, size: number, places: Place[]}} Board as docs/protocol.md has it */
+/** @typedef {{ladder: string, measure: string, window: string, asked: string, until_ms: number | null, as_of: number, leaf_hash?: string, size: number, places: Place[]}} Board as docs/protocol.md has it */
 /** @typedef {{ladder: string, colour: string | null, measures: {measure: string, windows: string[]}[]}} Catalogued */
 /** @typedef {{ladders: Catalogued[], win_rate_games_min: number}} Catalogue */
 
 export const pageRows = 20;
 const aroundRows = 10;
-const refreshMs = 5000;
+/** The feed tells what changes at the top; everything else is asked for again, then and now and then. */
+const refreshMs = 30_000;
+const newsMs = 1000;
 
 /** @type {BoardAddress} */
 const first = { ladder: "states-relaxed", measure: "wins", window: "all", part: { of: "from", start: 0 } };
@@ -41,10 +44,12 @@ export class BoardsPage {
   constructor(app, at) {
     this.app = app;
     this.at = at ?? first;
+    this.feed = new BoardFeed(app.socket, this.at, () => this.news());
   }
 
   begin() {
     void this.load();
+    if (["all", "week", "day"].includes(this.at.window)) this.feed.begin();
     this.seen = () => document.visibilityState === "visible" && void this.refresh();
     document.addEventListener("visibilitychange", this.seen);
   }
@@ -52,6 +57,7 @@ export class BoardsPage {
   end() {
     this.#ended = true;
     clearTimeout(this.#next);
+    this.feed.end();
     if (this.seen) document.removeEventListener("visibilitychange", this.seen);
   }
 
@@ -62,26 +68,54 @@ export class BoardsPage {
       this.why = "The server didn’t answer. Load the page again in a moment.";
       return this.app.changed();
     }
+    if (!this.listed) this.why = "There is no such board.";
+    this.app.changed();
     await this.refresh();
+  }
+
+  /** Whether there is such a board at all. */
+  get listed() {
+    const { ladder, measure, window } = this.at;
+    const windows = this.catalogue?.ladders.find((each) => each.ladder === ladder)?.measures.find((each) => each.measure === measure)?.windows;
+    // A week or a day by its name is a board where there is one of this week.
+    return Boolean(windows?.includes(window) || (windows?.includes("week") && /^\d{4}-/.test(window)));
   }
 
   /** Asks again and again while somebody looks; the browser only fetches what has changed. */
   async refresh() {
     clearTimeout(this.#next);
-    if (this.catalogue) await this.fetch();
-    if (!this.#ended && document.visibilityState === "visible") this.#next = setTimeout(() => void this.refresh(), refreshMs);
+    if (this.catalogue && this.listed) await this.fetch();
+    this.#later(refreshMs);
+  }
+
+  /** The board's top changed: the rest of it may have, too. */
+  news() {
+    const { part } = this.at;
+    if (part.of !== "from" || part.start > 0) return this.#later(newsMs);
+    this.board = this.feed.board;
+    this.why = null;
+    this.app.changed();
+  }
+
+  /** @param {number} ms */
+  #later(ms) {
+    clearTimeout(this.#next);
+    if (!this.#ended && document.visibilityState === "visible") this.#next = setTimeout(() => void this.refresh(), ms);
   }
 
   async fetch() {
     try {
-      this.board = await get(this.path);
+      const told = await get(this.path);
+      // An answer that was under way when the feed told of something newer is old.
+      if (this.#ended || (this.board && told.as_of < this.board.as_of && told.window === this.board.window)) return;
+      this.board = told;
       this.why = null;
     } catch (error) {
       // What was shown stays: trouble is told by the socket, and this comes again.
       if (error instanceof Declined && error.status < 500) this.why = error.message;
       else if (!this.board) this.why = "The server didn’t answer; this page keeps trying.";
     }
-    if (!this.#ended) this.app.changed();
+    this.app.changed();
   }
 
   get path() {

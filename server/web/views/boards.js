@@ -103,7 +103,7 @@ function row({ rank, player, name, value, index }, measure, me) {
   return html`
     <tr class=${player === me ? "mine" : ""}>
       <td class="rank">${grouped(rank)}</td>
-      <th scope="row"><a href=${toPlayer(player)}>${called(player, name)}</a>${player === me ? html`<span class="you">you</span>` : nothing}</th>
+      <th scope="row"><a href=${toPlayer(player)}>${called(player, name)}</a>${player === me ? html` <span class="you">you</span>` : nothing}</th>
       <td>${valueOf(measure, value)}</td>
       <td class="entry">${grouped(index)}</td>
     </tr>
