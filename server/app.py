@@ -18,8 +18,7 @@ from events import sqlite_ledger
 from events.database import Database
 from events.sqlite import SCHEMA, SqliteLog
 from events.sqlite_ledger import SqliteLedger
-from projections import elo
-from server import embedding, folds, generations, http, leaderboards, meetings, people, players, public, socket
+from server import embedding, folds, generations, http, leaderboards, meetings, people, players, public, ratings, socket
 from server.archive import archive
 from server.audience import Audience
 from server.board_feeds import BoardFeeds
@@ -88,11 +87,6 @@ async def _for_ever(work: Callable[[], Awaitable[None]]) -> None:
         await asyncio.sleep(1)
 
 
-async def unrated(player: bytes, ladder: str) -> int:
-    """Everybody's rating, in hundredths, while nothing folds them."""
-    return elo.START
-
-
 def application(settings: Settings) -> Starlette:
     """The whole server as one ASGI application. Nothing is opened before its lifespan starts."""
 
@@ -115,7 +109,8 @@ def application(settings: Settings) -> Starlette:
         await projector.begin()
         audience = Audience(games, log)
         sweep = Sweep(games, log, now_ms)
-        meeting = hall(games, audience, SqliteMeetings(database), unrated, now_ms, keys[max(keys)])
+        rating = partial(ratings.rating, projector)
+        meeting = hall(games, audience, SqliteMeetings(database), rating, now_ms, keys[max(keys)])
         board_feeds = BoardFeeds(boards, projector, lambda players: names(app.state.parts, players), now_ms)
         app.state.parts = Parts(
             settings,

@@ -5,9 +5,9 @@ is read from the log. So a lost, late or doubled delivery can neither skip an ev
 """
 
 import asyncio
-from collections.abc import Callable, Collection, Coroutine, Sequence
+from collections.abc import Callable, Collection, Coroutine
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Protocol
 
 import structlog
 
@@ -20,12 +20,25 @@ from server.wire import Codec, Trouble
 
 SUBSCRIPTIONS_MAX = 16
 """Of one connection."""
-CHUNK = 256
+PAGE = 256
 """Events in one frame of a backlog."""
 HEAL_SECONDS = (1.0, 2.0, 4.0, 8.0, 16.0, 30.0)
 """When the head of a game of which nothing was heard is read again."""
 
 log_line = structlog.get_logger()
+
+
+class Way(Protocol):
+    """Where a connection's frames go."""
+
+    def send(self, frame: bytes) -> None:
+        """Never waits: a peer that is too far behind is closed."""
+
+    def has_room(self) -> bool:
+        """Whether a page of a backlog may follow now."""
+
+    async def room(self) -> bool:
+        """Wait until it may. False: nothing will be sent any more."""
 
 
 @dataclass(eq=False, slots=True)
@@ -34,8 +47,11 @@ class Watcher:
 
     codec: Codec
     player: bytes | None
-    send: Callable[[bytes], None]
+    way: Way
     subscriptions: dict[bytes, "Subscription"] = field(default_factory=dict)
+
+    def tell(self, message: wire.ToClient) -> None:
+        self.way.send(self.codec.encode(message))
 
 
 @dataclass(eq=False, slots=True)
@@ -93,21 +109,23 @@ class Audience:
             if only is None or watcher in only:
                 if watcher.codec.name not in frames:
                     frames[watcher.codec.name] = watcher.codec.encode(message)
-                watcher.send(frames[watcher.codec.name])
+                watcher.way.send(frames[watcher.codec.name])
 
     async def subscribe(self, watcher: Watcher, game: bytes, after: Head | None) -> None:
-        """Answer `subscribed` and the backlog, then stay. Replaces the connection's subscription to this game."""
-        codec, topic = watcher.codec, wire.topic(game)
+        """Answer `subscribed` and the backlog, then stay. Replaces the connection's subscription to this game.
+
+        Returns when all is sent or the peer has to read first: then the rest follows by itself."""
+        topic = wire.topic(game)
         if game not in watcher.subscriptions and len(watcher.subscriptions) >= SUBSCRIPTIONS_MAX:
-            watcher.send(codec.encode(wire.NotSubscribed(topic, Trouble.TOO_MANY_SUBSCRIPTIONS)))
+            watcher.tell(wire.NotSubscribed(topic, Trouble.TOO_MANY_SUBSCRIPTIONS))
             return
         try:
             live = await self._games.refreshed(game)
         except Damaged:
-            watcher.send(codec.encode(wire.NotSubscribed(topic, Trouble.DAMAGED)))
+            watcher.tell(wire.NotSubscribed(topic, Trouble.DAMAGED))
             return
         if live is None:
-            watcher.send(codec.encode(wire.NotSubscribed(topic, Trouble.UNKNOWN_GAME)))
+            watcher.tell(wire.NotSubscribed(topic, Trouble.UNKNOWN_GAME))
             return
         origin = chain.origin(game)
         start = after if after is not None and await self._holds(game, after) else origin
@@ -118,8 +136,9 @@ class Audience:
         watched.subscriptions.add(subscription)
         self._heard(watched)
         recovered = start == after or (after is None and start == origin)
-        watcher.send(codec.encode(wire.Subscribed(topic, recovered, start.version, start.hash)))
-        await self._catch_up(subscription)
+        watcher.tell(wire.Subscribed(topic, recovered, start.version, start.hash))
+        if not await self._send_pages(subscription):
+            self._start(self._catch_up(subscription))
         if watcher.subscriptions.get(game) is subscription:
             self._changed(game, watcher)
 
@@ -161,12 +180,12 @@ class Audience:
                 frame = frames.get(codec.name)
                 if frame is None:
                     frame = frames[codec.name] = wire.events_frame(codec, game, events, live.table, live.clock.due_ms)
-                subscription.watcher.send(frame)
+                subscription.watcher.way.send(frame)
                 subscription.head = after
                 self._send_hand(subscription, live)
             elif subscription.head.version < after.version:
                 subscription.catching_up = True
-                self._start(self._catch_up_behind(subscription))
+                self._start(self._catch_up(subscription))
 
     def _send_hand(self, subscription: Subscription, live: Live) -> None:
         watcher = subscription.watcher
@@ -174,55 +193,70 @@ class Audience:
         if seat is None or not live.table.dealt:
             return
         cards = live.rules.hand(live.dealer.hands, seat)
-        watcher.send(watcher.codec.encode(wire.Hand(wire.topic(live.game), live.head.version, seat, cards)))
+        watcher.tell(wire.Hand(wire.topic(live.game), live.head.version, seat, cards))
 
     # ------------------------------------------------------------ the backlog
 
-    async def _catch_up_behind(self, subscription: Subscription) -> None:
+    async def _catch_up(self, subscription: Subscription) -> None:
+        """The whole backlog, no faster than the peer takes it."""
         try:
-            await self._catch_up(subscription)
+            while not await self._send_pages(subscription):
+                if not await subscription.watcher.way.room():
+                    return
         except BaseException:
             subscription.catching_up = False  # Healing tries again.
             raise
 
-    async def _catch_up(self, subscription: Subscription) -> None:
-        """Send what the log holds after the subscription's head, until nothing came meanwhile."""
+    async def _send_pages(self, subscription: Subscription) -> bool:
+        """Send what the log holds after the subscription's head, until nothing came meanwhile, or room is wanting.
+
+        Whether that was all; also where nobody waits for it any more."""
         game, watcher = subscription.game, subscription.watcher
         while True:
             subscription.missed = False
-            events = await self._log.read(game, subscription.head.version)
+            # A page at a time, lest many long backlogs fill the memory; one event more tells whether more follows.
+            events = await self._log.read(game, subscription.head.version, PAGE + 1)
+            page = tuple(events[:PAGE])
             try:
-                live = await self._games.refreshed(game)
+                live = await self._games.refreshed(game) if len(events) == len(page) else None
+                forked = await self._forked(game, subscription.head, page)
             except Damaged:
-                self.unsubscribe(watcher, game)
-                watcher.send(watcher.codec.encode(wire.NotSubscribed(wire.topic(game), Trouble.DAMAGED)))
-                return
+                if watcher.subscriptions.get(game) is subscription:
+                    self.unsubscribe(watcher, game)
+                    watcher.tell(wire.NotSubscribed(wire.topic(game), Trouble.DAMAGED))
+                return True
             if watcher.subscriptions.get(game) is not subscription:
-                return
-            assert live is not None
-            if live.head.version > (events[-1].version if events else subscription.head.version):
-                continue  # It went on between the two reads, so this table isn't the one after these events.
-            if events and chain.check(subscription.head, events) is not None:
-                # The log went another way than what was sent: say so, and begin again.
-                origin = chain.origin(game)
-                subscription.head = origin
-                told = wire.Subscribed(wire.topic(game), False, origin.version, origin.hash)
-                watcher.send(watcher.codec.encode(told))
+                return True
+            if forked:
+                # Say so, and begin again.
+                origin = subscription.head = chain.origin(game)
+                watcher.tell(wire.Subscribed(wire.topic(game), False, origin.version, origin.hash))
                 continue
-            self._send_backlog(subscription, events, live)
-            if not subscription.missed:
+            if not watcher.way.has_room():
+                return False
+            self._send_page(subscription, page, live)
+            if live is not None and live.head == subscription.head and not subscription.missed:
                 subscription.catching_up = False
-                return
+                return True
 
-    def _send_backlog(self, subscription: Subscription, events: Sequence[Stored], live: Live) -> None:
+    async def _forked(self, game: bytes, head: Head, page: tuple[Stored, ...]) -> bool:
+        """Whether the log went another way than what was sent. Raises Damaged if it didn't, but doesn't hash."""
+        broken = chain.check(head, page)
+        if broken is not None and await self._holds(game, head):
+            raise Damaged(game, broken.version, broken.why)
+        return broken is not None
+
+    def _send_page(self, subscription: Subscription, page: tuple[Stored, ...], live: Live | None) -> None:
         watcher = subscription.watcher
-        for at in range(0, len(events), CHUNK):
-            chunk = tuple(events[at : at + CHUNK])
-            whole = at + CHUNK >= len(events)
-            table, due_ms = (live.table, live.clock.due_ms) if whole else (None, None)
-            watcher.send(wire.events_frame(watcher.codec, subscription.game, chunk, table, due_ms))
-            subscription.head = chunk[-1].head
-        self._send_hand(subscription, live)
+        head = page[-1].head if page else subscription.head
+        if live is not None and live.head != head:
+            live = None  # It went on between the two reads: the table after these events is gone, and more follows.
+        if page:
+            table, due_ms = (live.table, live.clock.due_ms) if live is not None else (None, None)
+            watcher.way.send(wire.events_frame(watcher.codec, subscription.game, page, table, due_ms))
+            subscription.head = head
+        if live is not None:
+            self._send_hand(subscription, live)
 
     # ------------------------------------------------------------ healing
 
@@ -245,7 +279,7 @@ class Audience:
                     if not subscription.catching_up and subscription.head != head:
                         self._heard(watched)  # What was missed once may be missed again: look soon.
                         subscription.catching_up = True
-                        self._start(self._catch_up_behind(subscription))
+                        self._start(self._catch_up(subscription))
 
     def _start(self, work: Coroutine[Any, Any, None]) -> None:
         task = asyncio.get_running_loop().create_task(work)

@@ -57,12 +57,12 @@ class BoardFeeds:
         """Answer `subscribed` and what is missing, or why not. `after`: as_of and leaf hash of what the peer holds."""
         board = self._board(topic)
         if board is None:
-            watcher.send(watcher.codec.encode(NotSubscribed(topic, Trouble.UNKNOWN_TOPIC)))
+            watcher.tell(NotSubscribed(topic, Trouble.UNKNOWN_TOPIC))
             return
         try:
             feed = await self._look(topic, board)
         except NotReady:
-            watcher.send(watcher.codec.encode(NotSubscribed(topic, Trouble.TRY_AGAIN)))
+            watcher.tell(NotSubscribed(topic, Trouble.TRY_AGAIN))
             return
         # Nothing is awaited from here on: the feed stays as long as somebody follows it.
         self._feeds[topic] = feed

@@ -8,7 +8,7 @@ from events.log import Unknown
 from rules.catalogue import RULES
 from rules.game import Reason, Rules
 from server import board_feeds, wire
-from server.audience import Audience, Watcher
+from server.audience import Audience, Watcher, Way
 from server.board_feeds import BoardFeeds
 from server.games import Damaged, Games
 from server.hall import Hall
@@ -48,7 +48,7 @@ class Connection:
         audience: Audience,
         codec: Codec,
         player: bytes | None,
-        send: Callable[[bytes], None],
+        way: Way,
         hall: Hall | None = None,
         boards: BoardFeeds | None = None,
     ):
@@ -57,8 +57,7 @@ class Connection:
         self._audience = audience
         self.codec = codec
         self._player = player
-        self._send = send
-        self._watcher = Watcher(codec, player, send)
+        self._watcher = Watcher(codec, player, way)
         self._hall = hall
         self._boards = boards
         self._tokens = BURST
@@ -226,7 +225,7 @@ class Connection:
         self._tell(wire.NotDone(id_, reason))
 
     def _tell(self, message: wire.ToClient) -> None:
-        self._send(self.codec.encode(message))
+        self._watcher.tell(message)
 
 
 def _answer(id_: str, game: bytes, made: Head | Reason | Trouble) -> wire.ToClient:

@@ -73,13 +73,13 @@ class Feed:
             frame = frames.get(watcher.codec.name)
             if frame is None:
                 frame = frames[watcher.codec.name] = watcher.codec.encode(delta)
-            watcher.send(frame)
+            watcher.way.send(frame)
 
     def follow(self, watcher: Watcher, after: tuple[int, bytes] | None) -> None:
         """Answer `subscribed` and what is missing, then stay. Following again begins again."""
         self.watchers.add(watcher)
         missed = self._missed(after)
-        send, codec = watcher.send, watcher.codec
+        send, codec = watcher.way.send, watcher.codec
         if missed is None:
             send(codec.encode(Subscribed(self.topic, False, self.version, self.epoch)))
             send(self._snapshot(codec))

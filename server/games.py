@@ -307,6 +307,8 @@ class Games:
     async def _found(self, game_id: bytes, cause: bytes) -> Head | None:
         made = None
         for stored in await self._log.read(game_id):
+            if cause not in stored.body:
+                continue
             try:
                 if codec.decode(stored.body).cause == cause:
                     made = stored.head

@@ -20,7 +20,7 @@ class Settings:
     port: int
     connections_max: int
     close_seconds: float
-    """How long a peer that doesn't read may keep a closing connection."""
+    """How long a peer that doesn't read is waited for, with a backlog or a close."""
     sweep_seconds: float
     """Between two looks at deadlines."""
     archive_place: str | None = None

@@ -17,20 +17,28 @@ from server.wire import CODECS, BadFrame, Code, Codec
 log_line = structlog.get_logger()
 
 OUTGOING_BYTES_MAX = 1 << 20
+ROOM_BYTES = OUTGOING_BYTES_MAX // 4
+"""Where no more than this waits, a page of a backlog may follow."""
 REASON_BYTES_MAX = 123
 """Of a close frame's reason (RFC 6455 section 5.5)."""
 
 
 class Outgoing:
-    """Frames on their way to one peer, bounded: a reader that falls behind is closed, not waited for."""
+    """Frames on their way to one peer, bounded: a reader that falls behind what happens is closed, not waited for.
 
-    def __init__(self, websocket: WebSocket, text: bool) -> None:
+    What has happened long ago waits for room, as long as the peer takes a frame every `stall_seconds`."""
+
+    def __init__(self, websocket: WebSocket, text: bool, stall_seconds: float) -> None:
         self._websocket = websocket
         self._text = text
+        self._stall_seconds = stall_seconds
         self._frames: deque[bytes] = deque()
         self._bytes = 0
         self._wake = asyncio.Event()
+        self._written = asyncio.Event()
+        """Set when the next frame has gone, or none will go any more."""
         self._close: tuple[int, str] | None = None
+        self._over = False
         self.reading: asyncio.Task[None] | None = None
         """Ended when the peer is too slow: nothing that it asks for could be answered any more."""
 
@@ -38,20 +46,44 @@ class Outgoing:
         if self._close is not None:
             return
         if self._bytes + len(frame) > OUTGOING_BYTES_MAX:
-            self._frames.clear()
-            self.close(Code.TOO_SLOW, "too slow: reconnect and resume from the last version you hold")
-            if self.reading is not None:
-                self.reading.cancel()
+            self._too_slow()
             return
         self._frames.append(frame)
         self._bytes += len(frame)
         self._wake.set()
+
+    def has_room(self) -> bool:
+        return self._bytes <= ROOM_BYTES
+
+    async def room(self) -> bool:
+        """Wait for room. False: nothing will be sent any more. A peer that takes nothing meanwhile is closed."""
+        while not self.has_room() and not self._ends():
+            try:
+                async with asyncio.timeout(self._stall_seconds):
+                    await self._written.wait()
+            except TimeoutError:
+                self._too_slow()
+        return not self._ends()
+
+    def _ends(self) -> bool:
+        return self._over or self._close is not None
+
+    def _too_slow(self) -> None:
+        self._frames.clear()
+        self.close(Code.TOO_SLOW, "too slow: reconnect and resume from the last version you hold")
+        if self.reading is not None:
+            self.reading.cancel()
 
     def close(self, code: int, why: str) -> None:
         """Close after the frames already waiting."""
         if self._close is None:
             self._close = (code, _short(why))
             self._wake.set()
+            self._tell_written()
+
+    def _tell_written(self) -> None:
+        self._written.set()
+        self._written = asyncio.Event()
 
     async def drain(self) -> None:
         """For as long as the connection lasts: write frames, then the close."""
@@ -63,11 +95,15 @@ class Outgoing:
                     frame = self._frames.popleft()
                     await self._write(frame)
                     self._bytes -= len(frame)
+                    self._tell_written()
                 if self._close is not None:
                     await self._websocket.close(*self._close)
                     return
         except (WebSocketDisconnect, RuntimeError):
             return  # The peer is gone; the receiving side hears of it too.
+        finally:
+            self._over = True
+            self._tell_written()
 
     async def _write(self, frame: bytes) -> None:
         if self._text:
@@ -106,10 +142,8 @@ async def endpoint(websocket: WebSocket) -> None:
 async def _attend(websocket: WebSocket, parts: Parts, codec: Codec, who: Session) -> None:
     """From the accepted handshake to the end of the connection."""
     await websocket.accept(subprotocol=codec.name)
-    outgoing = Outgoing(websocket, codec.text)
-    connection = Connection(
-        parts.games, parts.audience, codec, who.player, outgoing.send, parts.hall, parts.board_feeds
-    )
+    outgoing = Outgoing(websocket, codec.text, parts.settings.close_seconds)
+    connection = Connection(parts.games, parts.audience, codec, who.player, outgoing, parts.hall, parts.board_feeds)
     connection.hello(who.why_not, parts.clock())
     writing = asyncio.create_task(outgoing.drain())
     reading = outgoing.reading = asyncio.create_task(_receive(websocket, connection, outgoing, codec))

@@ -69,6 +69,7 @@ class Played:
     now_ms: int = NOW
     rules: Rules = FIFTY_STATES
     settings: Settings = ()
+    player: bytes = PLAYER
     facts: list[Fact] = field(default_factory=list, init=False, repr=False)
     events: list[Stored] = field(default_factory=list, init=False, repr=False)
     folds: list[tuple[Table, Dealer]] = field(default_factory=list, init=False, repr=False)
@@ -86,7 +87,7 @@ class Played:
             assert (self.table, self.dealer) == before
             return moved
         assert isinstance(moved, Moved)
-        cause = codec.cause(self.game, seat, PLAYER, f"{len(self.events)}", command)
+        cause = codec.cause(self.game, seat, self.player, f"{len(self.events)}", command)
         self.facts += moved.facts
         self.events += chain.extend(
             self.head, [codec.encode(codec.Event(self.now_ms, cause, fact)) for fact in moved.facts]
@@ -98,7 +99,7 @@ class Played:
         return None
 
     def begin(self, mix: bool = True) -> "Played":
-        assert self.do(Open(self.mode, self.settings, PLAYER, True, False, 1)) is None
+        assert self.do(Open(self.mode, self.settings, self.player, True, False, 1)) is None
         if mix:
             assert self.do(Mix(sha256(b"entropy %d" % self.number).digest())) is None
         return self

@@ -455,6 +455,19 @@ async def connect(
 # ---------------------------------------------------------------- below the client
 
 
+@dataclass(frozen=True, slots=True)
+class Wide:
+    """The way out of a connection without a socket: there is always room."""
+
+    send: Callable[[bytes], None]
+
+    def has_room(self) -> bool:
+        return True
+
+    async def room(self) -> bool:
+        return True
+
+
 def frame(payload: bytes | str, opcode: Opcode | None = None, fin: bool = True) -> bytes:
     """A frame as it goes over the wire, masked with zeros, so that it is the same every time."""
     data = payload.encode() if isinstance(payload, str) else payload

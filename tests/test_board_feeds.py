@@ -39,9 +39,15 @@ class Follower:
         self.at: tuple[int, str] | None = None
         self.board: Any = None
         self.places: dict[str, Any] = {}
-        self.watcher = Watcher(JSON, None, self.take)
+        self.watcher = Watcher(JSON, None, self)
 
-    def take(self, frame: bytes) -> None:
+    def has_room(self) -> bool:
+        return True
+
+    async def room(self) -> bool:
+        return True
+
+    def send(self, frame: bytes) -> None:
         message = msgspec.json.decode(frame)
         assert message["topic"] == self.topic
         self.frames.append(message)

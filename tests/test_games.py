@@ -30,7 +30,7 @@ from server.connection import Connection
 from server.games import Games
 from server.wire import CODECS, Codec
 from tests.contrary import ContraryLog
-from tests.running import RULES, Followed, Message, cause, eventually, plain
+from tests.running import RULES, Followed, Message, Wide, cause, eventually, plain
 
 pytestmark = pytest.mark.anyio
 
@@ -45,7 +45,7 @@ class Peer:
     def __init__(self, games: Games, audience: Audience, player: bytes | None, codec_: Codec) -> None:
         self._codec = codec_
         self._now = itertools.count()
-        self.connection = Connection(games, audience, codec_, player, self._take)
+        self.connection = Connection(games, audience, codec_, player, Wide(self._take))
         self.frames: list[Message] = []
         self.answers: dict[str, Message] = {}
         self.games: dict[bytes, Followed] = {}
@@ -305,3 +305,20 @@ async def test_two_commands_at_once_are_both_decided_on_what_is_stored(tmp_path:
         facts = [codec.decode(event.body).fact for event in await table.log.read(game)]
         assert [type(fact).__name__ for fact in facts].count("Mixed") == 1
         assert not any(isinstance(fact, Played) for fact in facts)
+
+
+@pytest.mark.parametrize("codec_", CODECS.values(), ids=CODECS)
+async def test_a_log_that_was_damaged_under_a_known_fold_ends_a_subscription(tmp_path: Path, codec_: Codec) -> None:
+    async with sqlite(tmp_path) as (database, log):
+        table = Table(log, 1)
+        opened = await table.games.open(b"p" * 16, ALL_RULES[RULES], "relaxed", (), "open")
+        assert isinstance(opened, tuple)
+        game, _ = opened
+        change = "UPDATE events SET body = x'00' WHERE game = ? AND version = 2"
+        await database.write(lambda connection: connection.execute(change, (game,)))
+        peer = Peer(table.games, table.audience, None, codec_)
+        async with asyncio.timeout(60):
+            await peer.send({"type": "subscribe", "topic": f"game/{game.hex()}"})
+        assert [frame["type"] for frame in peer.frames] == ["subscribed", "not_subscribed"]
+        assert peer.frames[-1]["reason"] == "damaged"
+        assert len(table.audience) == 0

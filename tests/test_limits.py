@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import itertools
 import json
 import resource
 import signal
@@ -21,7 +22,9 @@ from events.codec import Event
 from events.database import Database
 from events.log import Batch
 from events.sqlite import SqliteLog
+from rules import fairness, variants, war
 from rules.catalogue import RULES as ALL_RULES
+from rules.fairness import NO_ENTROPY
 from rules.game import Seated
 from server.app import SCHEMAS
 from server.clock import now_ms
@@ -30,6 +33,7 @@ from server.keys import operator_keys
 from tests.running import (
     BOTH,
     RULES,
+    Client,
     Server,
     close_code_of,
     connect,
@@ -95,6 +99,13 @@ def strict(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stage]:
         yield running
 
 
+@pytest.fixture(scope="module")
+def patient(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stage]:
+    """Where a peer that was told to go has a minute to read why."""
+    with staged(tmp_path_factory.mktemp("patient"), {"STATECRAFT_CLOSE_SECONDS": "60"}) as running:
+        yield running
+
+
 @pytest.fixture
 def mortal(tmp_path: Path) -> Iterator[Stage]:
     """One to stop."""
@@ -117,19 +128,48 @@ def subscribing(game: bytes) -> bytes:
 # ---------------------------------------------------------------- who doesn't read
 
 
-async def test_a_reader_who_falls_behind_is_closed_with_4008_and_may_come_back(stage: Stage) -> None:
-    server = stage.server
-    async with connected(server) as client:
-        held = await client.follow(stage.long)  # so that the fold is in memory before it is measured
+async def test_a_reader_who_falls_behind_what_happens_is_closed_with_4008_and_may_come_back(patient: Stage) -> None:
+    server = patient.server
+    clients = [await connect(server, server.join()) for _ in range(15)]
+    games = await asyncio.gather(*map(open_playbook, clients))
     before_bytes = server.memory_bytes
     with raw_socket(server) as raw:
-        raw.sendall(subscribing(stage.long) * 30)
-        await others_play(stage)
+        # The backlogs fill what the two systems keep for a slow reader; then the games go on.
+        raw.sendall(b"".join(map(subscribing, games)) + subscribing(patient.long) * 30)
+        await asyncio.gather(*(turn_out(server, *seat) for seat in zip(clients, games, strict=True)))
         assert server.memory_bytes - before_bytes < GROWTH_BYTES_MAX
         assert await asyncio.to_thread(read_to_the_close, raw) == 4008
+    held = clients[0].games[f"game/{games[0].hex()}"]
     async with connected(server) as client:
-        again = await client.follow(stage.long, held.head, held)
+        again = await client.follow(games[0], held.head, held)
         assert again.starts[-1]["recovered"] is True
+    for client in clients:
+        await client.leave()
+
+
+async def open_playbook(client: Client) -> bytes:
+    opened = await client.ask("open", rules="playbook/1", mode="house", settings={})
+    return bytes.fromhex(opened["game"])
+
+
+async def turn_out(server: Server, client: Client, game: bytes) -> None:
+    """Five hundred battles, ten at a time: fifty frames of seven kilobytes."""
+    followed = await client.follow(game)
+    await client.do(game, {"do": "Mix", "entropy": long_entropy(server, game)}, "mix")
+    while not followed.over:
+        done = await client.do(game, {"do": "Turn", "battle": followed.battle, "times": 10})
+        await client.until(lambda version=done["version"]: followed.head.version >= version)  # type: ignore[misc]
+
+
+def long_entropy(server: Server, game: bytes) -> bytes:
+    """What makes a game of `playbook` that only its limit ends, every seventh: whoever has the keys can choose it."""
+    secret = fairness.secret(operator_keys(server.data / "keys")[1], game)
+    for number in itertools.count():
+        entropy = number.to_bytes(32, "big")
+        seed = fairness.seed(secret, game, (entropy, NO_ENTROPY))
+        if war.play_out(variants.PLAYBOOK, war.deal(seed, ()).piles, seed).reason == "battle_limit":
+            return entropy
+    raise AssertionError
 
 
 def read_to_the_close(raw: socket.socket) -> int:

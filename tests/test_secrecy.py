@@ -23,6 +23,7 @@ from server.connection import Connection
 from server.games import Games
 from server.wire import CODECS, JSON, MSGPACK, Codec
 from tests.positions import GAME, KEY, NOW, OTHER, PLAYER, dealt
+from tests.running import Wide
 
 pytestmark = pytest.mark.anyio
 
@@ -176,10 +177,10 @@ async def test_no_frame_to_anyone_but_the_owner_names_a_card_before_it_is_shown(
     games = Games(log, {1: KEY}, lambda: NOW)
     audience = Audience(games, log)
     owner = Seen(JSON)
-    playing = Connection(games, audience, JSON, PLAYER, owner.send)
+    playing = Connection(games, audience, JSON, PLAYER, Wide(owner.send))
     watchers = [Seen(JSON), Seen(MSGPACK), Seen(JSON), Seen(MSGPACK)]
     watching = [
-        Connection(games, audience, seen.codec, player, seen.send)
+        Connection(games, audience, seen.codec, player, Wide(seen.send))
         for seen, player in zip(watchers, (None, None, OTHER, OTHER), strict=True)
     ]
     try:

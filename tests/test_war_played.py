@@ -20,6 +20,7 @@ from server.connection import Connection
 from server.games import Games
 from server.wire import JSON
 from tests.positions import KEY, NOW, PLAYER
+from tests.running import Wide
 from tests.test_war_laws import cards_in
 
 pytestmark = pytest.mark.anyio
@@ -31,7 +32,7 @@ class Player:
     def __init__(self, games: Games, audience: Audience, log: SqliteLog, player: bytes | None) -> None:
         self.messages: list[dict[str, Any]] = []
         self.connection = Connection(
-            games, audience, JSON, player, lambda frame: self.messages.append(msgspec.json.decode(frame))
+            games, audience, JSON, player, Wide(lambda frame: self.messages.append(msgspec.json.decode(frame)))
         )
         self.log = log
         self.seconds = 0.0

@@ -1,0 +1,189 @@
+"""The load: players in a closed loop, and watchers that only count what comes."""
+
+import asyncio
+import itertools
+from collections import defaultdict
+from typing import Any
+
+import msgpack
+from websockets.asyncio.client import ClientConnection, connect
+
+from bench.processes import Product
+
+SUBPROTOCOL = "statecraft.v1.msgpack"
+WAIT_SECONDS_MAX = 120
+
+
+class Player:
+    """One connection that asks one thing at a time; everything a command leads to comes before its answer."""
+
+    def __init__(self, socket: ClientConnection) -> None:
+        self._socket = socket
+        self._ids = itertools.count()
+        self.seen: defaultdict[bytes, list[bytes]] = defaultdict(list)
+        """Bodies of events by game."""
+        self.table: Any = None
+        self.hand: Any = None
+        self.raw: list[bytes] = []
+        """Frames since somebody last looked."""
+
+    @classmethod
+    async def of(cls, product: Product, token: str | None = None) -> "Player":
+        headers = {} if token is None else {"Authorization": f"Bearer {token}"}
+        socket = await connect(
+            f"ws://{product.address[0]}:{product.address[1]}/ws",
+            subprotocols=[SUBPROTOCOL],  # type: ignore[list-item]
+            additional_headers=headers,
+            compression=None,
+            proxy=None,
+            ping_interval=None,
+            max_size=None,
+            max_queue=None,
+        )
+        player = cls(socket)
+        await player._until("hello")
+        return player
+
+    async def ask(self, type_: str, **fields: Any) -> Any:
+        """The answer, `done` or `refused`."""
+        id_ = f"{id(self):x}-{next(self._ids)}"
+        await self._socket.send(msgpack.packb({"type": type_, "id": id_, **fields}))
+        return await self._until("done", "refused")
+
+    async def try_(self, game: bytes, do: str, **fields: Any) -> Any:
+        return await self.ask("do", game=game.hex(), command={"do": do, **fields})
+
+    async def do(self, game: bytes, do: str, **fields: Any) -> Any:
+        answer = await self.try_(game, do, **fields)
+        assert answer["type"] == "done", answer
+        return answer
+
+    async def _until(self, *types: str) -> Any:
+        async with asyncio.timeout(WAIT_SECONDS_MAX):
+            while True:
+                frame = await self._socket.recv()
+                assert isinstance(frame, bytes)
+                self.raw.append(frame)
+                message = msgpack.unpackb(frame)
+                match message["type"]:
+                    case "events":
+                        self.seen[bytes.fromhex(message["topic"][5:])] += message["events"]
+                        self.table = message["table"]
+                    case "hand":
+                        self.hand = message["cards"]
+                if message["type"] in types:
+                    return message
+
+    async def follow(self, game: bytes) -> None:
+        """Subscribe, and have all up to the present."""
+        self.seen[game].clear()
+        self.table = None
+        await self._socket.send(msgpack.packb({"type": "subscribe", "topic": f"game/{game.hex()}"}))
+        await self._until("subscribed")
+        while self.table is None:
+            await self._until("events")
+
+    async def ping(self) -> None:
+        await self._socket.send(msgpack.packb({"type": "ping", "n": 0}))
+        await self._until("pong")
+
+    async def unfollow(self, game: bytes) -> None:
+        await self._socket.send(msgpack.packb({"type": "unsubscribe", "topic": f"game/{game.hex()}"}))
+
+    async def begin(self, rules: str = "fifty-states/1", mode: str = "relaxed") -> bytes:
+        """A fresh game, dealt and followed."""
+        game = bytes.fromhex((await self.ask("open", rules=rules, mode=mode, settings={}))["game"])
+        await self.follow(game)
+        await self.do(game, "Mix", entropy=bytes(32))
+        return game
+
+    async def play(self, game: bytes) -> None:
+        await self.do(game, "Play", battle=self.table["position"]["battle"], card=self.hand[0])
+
+    async def turn(self, game: bytes) -> None:
+        await self.do(game, "Turn", battle=self.table["position"]["battle"], times=1)
+
+    async def leave(self) -> None:
+        await self._socket.close()
+
+
+class Watcher(asyncio.Protocol):
+    """A socket that is upgraded, says what it has to and then counts bytes: the cheapest reader there is."""
+
+    def __init__(self, address: tuple[str, int], first: bytes | None) -> None:
+        self._address = address
+        self._first = first
+        self.stream = bytearray()
+        self.upgraded = False
+        self.changed = asyncio.Event()
+
+    @classmethod
+    async def of(cls, address: tuple[str, int], first: bytes | None = None) -> "Watcher":
+        """`first`: a payload to send as soon as it is connected."""
+        _, watcher = await asyncio.get_running_loop().create_connection(lambda: cls(address, first), *address)
+        await watcher.until(lambda: watcher.upgraded)
+        return watcher
+
+    def connection_made(self, transport: Any) -> None:
+        self.transport = transport
+        lines = (
+            "GET /ws HTTP/1.1",
+            f"Host: {self._address[0]}:{self._address[1]}",
+            "Upgrade: websocket",
+            "Connection: Upgrade",
+            "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==",
+            "Sec-WebSocket-Version: 13",
+            f"Sec-WebSocket-Protocol: {SUBPROTOCOL}",
+            "\r\n",
+        )
+        transport.write("\r\n".join(lines).encode())
+
+    def data_received(self, data: bytes) -> None:
+        self.stream += data
+        if not self.upgraded and (end := self.stream.find(b"\r\n\r\n")) >= 0:
+            assert self.stream.startswith(b"HTTP/1.1 101"), bytes(self.stream[:200])
+            del self.stream[: end + 4]
+            self.upgraded = True
+            if self._first is not None:
+                self.send(self._first)
+        self.changed.set()
+
+    def send(self, payload: bytes) -> None:
+        """A masked binary frame of at most 125 bytes."""
+        assert len(payload) <= 125
+        self.transport.write(bytes((0x82, 0x80 | len(payload))) + bytes(4) + payload)
+
+    async def until(self, condition: Any) -> None:
+        async with asyncio.timeout(WAIT_SECONDS_MAX):
+            while not condition():
+                self.changed.clear()
+                await self.changed.wait()
+
+    def messages(self) -> list[bytes]:
+        """Payloads of whole frames so far, which are taken out of the stream; pings are answered by nobody."""
+        taken, at, stream = [], 0, self.stream
+        while len(stream) >= at + 2:
+            size, start = stream[at + 1], at + 2
+            if size > 125:
+                width = 2 if size == 126 else 8
+                size, start = int.from_bytes(stream[start : start + width], "big"), start + width
+            if len(stream) < start + size:
+                break
+            if stream[at] & 15 in (1, 2):
+                taken.append(bytes(stream[start : start + size]))
+            at = start + size
+        del stream[:at]
+        return taken
+
+
+def subscription(game: bytes) -> bytes:
+    packed: bytes = msgpack.packb({"type": "subscribe", "topic": f"game/{game.hex()}"})
+    return packed
+
+
+async def players(product: Product, count: int) -> list[Player]:
+    return [await Player.of(product, product.join()[1]) for _ in range(count)]
+
+
+async def leave(peers: list[Player]) -> None:
+    await asyncio.gather(*(peer.leave() for peer in peers))

@@ -1,0 +1,122 @@
+"""The processes under measurement: the product's server, and what it is compared with. Ended by their own ids."""
+
+import contextlib
+import json
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from http.client import HTTPConnection
+from pathlib import Path
+from typing import Any
+
+from bench.measure import cpu_seconds, memory_bytes
+from projections.audit import audit_file
+from projections.saved import load
+
+ROOT = Path(__file__).parent.parent
+READY_SECONDS_MAX = 120
+
+
+class Process:
+    """A child that says where it listens in a line of its own."""
+
+    def __init__(self, command: list[str], saying: str, folder: Path) -> None:
+        self._out = folder / "out.txt"
+        self._errors = folder / "err.txt"
+        began = time.monotonic()
+        environment = {**os.environ, "PYTHONPATH": str(ROOT), "STATECRAFT_CONNECTIONS_MAX": "100000"}
+        with self._out.open("wb") as out, self._errors.open("wb") as errors:
+            self._child = subprocess.Popen(command, cwd=ROOT, env=environment, stdout=out, stderr=errors)
+        try:
+            said = self._wait_for(saying)
+        except BaseException:
+            self.end()
+            raise
+        self.ready_seconds = time.monotonic() - began
+        host, port = said.removeprefix("http://").strip("/").rsplit(":", 1)
+        self.address = (host, int(port))
+
+    def _wait_for(self, saying: str) -> str:
+        end = time.monotonic() + READY_SECONDS_MAX
+        while True:
+            for line in self._out.read_text().splitlines(keepends=True):
+                if line.startswith(saying) and line.endswith("\n"):
+                    return line.removeprefix(saying).strip()
+            if self._child.poll() is not None or time.monotonic() > end:
+                raise RuntimeError(f"it isn't ready: {self._errors.read_text()}")
+            time.sleep(0.002)
+
+    @property
+    def pid(self) -> int:
+        return self._child.pid
+
+    @property
+    def cpu_seconds(self) -> float:
+        return cpu_seconds(self.pid)
+
+    @property
+    def memory_bytes(self) -> int:
+        return memory_bytes(self.pid)
+
+    def end(self) -> None:
+        self._child.terminate()
+        try:
+            self._child.wait(30)
+        except subprocess.TimeoutExpired:
+            self._child.kill()
+            self._child.wait()
+
+
+class Product(Process):
+    """`statecraft serve` on a data directory."""
+
+    def __init__(self, data: Path) -> None:
+        self.data = data
+        data.mkdir(parents=True, exist_ok=True)
+        command = [sys.executable, "-m", "server", "serve", "--port", "0", "--data", str(data)]
+        super().__init__(command, "Statecraft is at ", data)
+
+    def _ask(self, method: str, path: str, body: Any = None) -> bytes:
+        connection = HTTPConnection(*self.address)
+        text = None if body is None else json.dumps(body)
+        connection.request(method, path, text, {} if text is None else {"Content-Type": "application/json"})
+        answer = connection.getresponse()
+        data = answer.read()
+        connection.close()
+        if answer.status >= 400:
+            raise RuntimeError(f"{method} {path}: {answer.status} {data!r}")
+        return data
+
+    def join(self) -> tuple[bytes, str]:
+        """A new guest: player id and token."""
+        joined = json.loads(self._ask("POST", "/api/session", {"keep": "bearer"}))
+        return bytes.fromhex(joined["player"]), joined["token"]
+
+    def check(self, game: bytes, seen: list[bytes]) -> None:
+        """Audit the game as it is given away, and hold it against what a client saw. Raises AssertionError."""
+        saved = self._ask("GET", f"/api/games/{game.hex()}/export")
+        findings = audit_file(saved)
+        assert findings.passed, f"{game.hex()}: {findings.failure}"
+        assert [event.body for event in load(saved).events] == seen, f"{game.hex()}: the client saw another log"
+
+
+@contextlib.contextmanager
+def product(folder: Path) -> Iterator[Product]:
+    running = Product(folder)
+    try:
+        yield running
+    finally:
+        running.end()
+
+
+@contextlib.contextmanager
+def floor(folder: Path, *given: str) -> Iterator[Process]:
+    """One of bench/floors.py."""
+    folder.mkdir(parents=True, exist_ok=True)
+    running = Process([sys.executable, "-m", "bench.floors", *given], "listening at ", folder)
+    try:
+        yield running
+    finally:
+        running.end()

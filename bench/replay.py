@@ -1,0 +1,95 @@
+"""A finished game to a watcher, whole, against reading, decoding, folding and encoding it once without a socket."""
+
+import time
+from pathlib import Path
+
+import msgpack
+
+from bench.clients import Watcher, subscription
+from bench.filled import put, war
+from bench.measure import Report, Row, Size, alternating
+from bench.processes import Product, product
+from events import chain, codec
+from events.database import Database
+from events.sqlite import SqliteLog
+from rules import fairness, game
+from rules.game import Dealer, Table
+from rules.war import CLASSIC
+from server import wire
+from server.audience import PAGE
+from server.settings import settings
+
+
+async def run(size: Size, folder: Path) -> Report:
+    battles = size.of(5_000, 200)
+    with product(folder / "data") as server:
+        id_, events = war(bytes(range(16)), battles)
+        await put(server.data, id_, events)
+        database = await Database.reader(settings({"STATECRAFT_DATA": str(server.data)}).log)
+        log = SqliteLog(database)
+
+        async def watch() -> float:
+            return await watched(server, id_, [event.body for event in events])
+
+        async def once() -> float:
+            began = time.thread_time()
+            stored = await log.read(id_)
+            fold(id_, stored)
+            for at in range(0, len(stored), PAGE):
+                wire.events_frame(wire.MSGPACK, id_, tuple(stored[at : at + PAGE]), None, None)
+            return (time.thread_time() - began) / len(stored) * 1e6
+
+        async def folded() -> float:
+            began = time.thread_time()
+            fold(id_, events)
+            return len(events) / (time.thread_time() - began)
+
+        try:
+            cpu = await alternating(size.rounds, {"product": watch, "without a socket": once})
+            rate = await alternating(size.rounds, {"product": folded})
+        finally:
+            await database.close()
+        server.check(id_, [event.body for event in events])
+    return Report(
+        [
+            Row(f"an event of a game of {len(events):,}", "µs CPU", cpu["product"], cpu["without a socket"], "≤ 2 ×"),
+            Row("folding a game from its events, chain and dealer too", "events a second", rate["product"]),
+        ],
+        [
+            "each watcher got every byte of the log; the game was audited where it is finished",
+            "eventsourcing and emmett are not measured here: neither is installed with the bench",
+        ],
+    )
+
+
+def fold(id_: bytes, events: object) -> Table:
+    assert isinstance(events, list | tuple)
+    assert chain.check(chain.origin(id_), events) is None
+    table, dealer = Table(id_), Dealer(id_, fairness.secret(bytes(32), id_))
+    for stored in events:
+        fact = codec.decode(stored.body).fact
+        table, dealer = game.evolve(CLASSIC, table, fact), game.follow(CLASSIC, dealer, fact)
+    return table
+
+
+async def watched(server: Product, id_: bytes, bodies: list[bytes]) -> float:
+    """CPU of the server for each event, µs."""
+    cpu = server.cpu_seconds
+    watcher = await Watcher.of(server.address, subscription(id_))
+    head = len(bodies)
+
+    seen: list[bytes] = []
+
+    def whole() -> bool:
+        if watcher.stream:
+            for message in watcher.messages():
+                decoded = msgpack.unpackb(message)
+                if decoded["type"] == "events":
+                    seen.extend(decoded["events"])
+        return len(seen) >= head
+
+    await watcher.until(whole)
+    used = server.cpu_seconds - cpu
+    watcher.transport.close()
+    assert seen == bodies, "a watcher saw something else"
+    return used / head * 1e6
