@@ -4,7 +4,6 @@ import asyncio
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
-from hashlib import sha256
 from pathlib import Path
 from random import Random
 
@@ -13,7 +12,7 @@ from events.database import Database
 from events.log import Batch
 from events.sqlite import SqliteLog
 from projections.told import told
-from rules.game import Mix, Open, Resign
+from rules.game import Resign
 from server.app import SCHEMAS
 from server.people import People, token_text
 from tests.positions import Played, at_random
@@ -24,19 +23,6 @@ class Member:
     player: bytes
     token: str
     """As a cookie has it."""
-
-
-@dataclass
-class Theirs(Played):
-    """A game of one member's. `resign`: it ends at once."""
-
-    player: bytes = b""
-
-    def begin(self, mix: bool = True) -> "Theirs":
-        assert self.do(Open(self.mode, self.settings, self.player, True, True, 1)) is None
-        if mix:
-            assert self.do(Mix(sha256(b"entropy %d" % self.number).digest())) is None
-        return self
 
 
 async def gather(folder: Path, games: Sequence[int], now_ms: int | None = None) -> list[Member]:
@@ -62,9 +48,8 @@ async def gather(folder: Path, games: Sequence[int], now_ms: int | None = None) 
         await database.close()
 
 
-def _game(number: int, mode: str, player: bytes, at_ms: int) -> Theirs:
-    game = Theirs(mode, number, at_ms, player=player)
-    game.begin()
+def _game(number: int, mode: str, player: bytes, at_ms: int) -> Played:
+    game = Played(mode, number, at_ms, player=player).begin()
     if Random(number).random() < 0.05:
         assert game.do(Resign()) is None
     else:
@@ -72,7 +57,7 @@ def _game(number: int, mode: str, player: bytes, at_ms: int) -> Theirs:
     return game
 
 
-async def _store(log: SqliteLog, game: Theirs) -> None:
+async def _store(log: SqliteLog, game: Played) -> None:
     opening, closing = told(game.saved)
     assert opening is not None
     assert closing is not None
