@@ -42,9 +42,11 @@ function choices({ at }, catalogue, listed) {
     return toBoard(other.ladder, found.measure, found.windows.includes(at.window) ? at.window : "all");
   };
   return html`
-    ${shelves.map(({ name, holds }) => tabs(name, catalogue.ladders.filter((each) => holds(each.ladder)).map((each) => ({ name: ladderOf(each.ladder).short, href: to(each, at.measure), here: each.ladder === at.ladder })), name))}
+    <div class="choices">${shelves.map(({ name, holds }) => tabs(name, catalogue.ladders.filter((each) => holds(each.ladder)).map((each) => ({ name: ladderOf(each.ladder).short, href: to(each, at.measure), here: each.ladder === at.ladder })), name))}</div>
+    <div class="choices">
     ${listed ? tabs("Measures", measured.map(({ measure }) => ({ name: measureName(measure), href: to(listed, measure), here: measure === at.measure }))) : nothing}
     ${windows.length > 1 ? tabs("Windows", windows.map((window) => ({ name: windowName(window), href: toBoard(at.ladder, at.measure, window), here: window === at.window }))) : nothing}
+    </div>
   `;
 }
 
@@ -56,10 +58,12 @@ const shelves = [
 /** @param {string} label @param {readonly {name: string, href: string, here: boolean}[]} all @param {string} [shown] */
 function tabs(label, all, shown) {
   return html`
-    <nav class="chips" aria-label=${label}>
+    <div class="choice-of">
       ${shown ? html`<span class="label" aria-hidden="true">${shown}</span>` : nothing}
-      ${all.map(({ name, href, here }) => html`<a class="chip" href=${href} aria-current=${here ? "page" : nothing}>${name}</a>`)}
-    </nav>
+      <nav class="chips" aria-label=${label}>
+        ${all.map(({ name, href, here }) => html`<a class="chip" href=${href} aria-current=${here ? "page" : nothing}>${name}</a>`)}
+      </nav>
+    </div>
   `;
 }
 
