@@ -90,6 +90,23 @@ async def growth(request: Request) -> Response:
     return JSONResponse(body, headers=ANY_ORIGIN)
 
 
+async def leaf(request: Request) -> Response:
+    parts, text = parts_of(request), request.path_params["index"]
+    signed = parts.publisher.signed
+    known = text.isascii() and text.isdigit() and len(text) <= 19 and str(int(text)) == text
+    if not known or signed is None or int(text) >= signed.size:
+        raise Problem(404, "unknown_leaf", "The signed ledger has no such leaf.")
+    found = await witness(parts.ledger, signed, int(text))
+    body = {
+        "index": found.index,
+        "entry": _base64(found.entry),
+        "proof": [_base64(each) for each in found.proof],
+        "checkpoint": signed.note.decode(),
+        "key": str(parts.publisher.key),
+    }
+    return JSONResponse(body, headers=ANY_ORIGIN)
+
+
 async def game_proof(request: Request) -> Response:
     """The saved game, behind its place in the ledger as soon as that is signed."""
     parts, game = parts_of(request), game_of(request)
@@ -136,6 +153,7 @@ def routes() -> list[Route]:
         Route("/games/{game}.jsonl", closed_game),
         Route("/api/ledger", state),
         Route("/api/ledger/consistency", growth),
+        Route("/api/ledger/leaves/{index}", leaf),
         Route("/api/games/{game}/proof", game_proof),
         Route("/api/games/{game}/witness", game_witness),
     ]

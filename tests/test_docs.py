@@ -97,7 +97,7 @@ def test_every_address_is_documented() -> None:
     for route in (*routes(), *public.routes()):
         if route.path != "/healthz":
             for method in (route.methods or set()) - {"HEAD"}:
-                path = route.path.replace("{game}", "<game>").replace("{path:path}", "<path>")
+                path = re.sub(r"\{(\w+)(:path)?\}", r"<\1>", route.path)
                 assert f"`{method} {path}`" in PROTOCOL, (method, path)
 
 

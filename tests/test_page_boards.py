@@ -1,6 +1,7 @@
 """Leaderboards and players' pages in a real browser, over a ledger with a crowd's games in it."""
 
 import asyncio
+import base64
 import json
 from collections.abc import AsyncIterator, Iterator
 from random import Random
@@ -8,7 +9,7 @@ from typing import Any, Literal
 
 import httpx
 import pytest
-from playwright.async_api import Browser, BrowserContext, Page, async_playwright, expect
+from playwright.async_api import Browser, BrowserContext, Page, Route, async_playwright, expect
 
 from tests import browser as at
 from tests.browser import visiting
@@ -214,6 +215,36 @@ async def test_a_players_page_tells_the_record_and_leads_to_every_game(
     await expect(page.get_by_text(f"its closing is leaf {last['index']} of")).to_be_visible()
 
 
+async def test_an_entry_of_the_ledger_is_proved_and_told(
+    context: BrowserContext, server: Server, members: list[Member]
+) -> None:
+    page = await at.arrive(context, "/#/boards")
+    (first, *_) = told(server, "/api/boards/states-relaxed/wins/all")["places"]
+    await page.locator(".places tbody tr").first.get_by_role("link").last.click()
+    await expect(page.get_by_role("heading", level=1)).to_have_text(f"Entry {first['index']} of the ledger")
+    await expect(page.get_by_text("A game ended.")).to_be_visible()
+    won = page.locator(".leaf div").filter(has_text="Won by")
+    await expect(won.get_by_role("link")).to_have_text(f"Player {first['player'][:4]}")
+    await expect(page.get_by_text(f"it is leaf {first['index']} of the")).to_be_visible()
+    await page.get_by_role("link", name=f"Entry {first['index'] - 1}").click()
+    await expect(page.get_by_text("A game began: both seats were taken.")).to_be_visible()
+
+
+async def test_an_entry_that_was_changed_on_its_way_is_not_told(
+    context: BrowserContext, server: Server, members: list[Member]
+) -> None:
+    async def changed(route: Route) -> None:
+        answer = await route.fetch()
+        body = await answer.json()
+        entry = bytearray(base64.b64decode(body["entry"]))
+        entry[-1] ^= 1
+        await route.fulfill(response=answer, json={**body, "entry": base64.b64encode(entry).decode()})
+
+    await context.route("**/api/ledger/leaves/*", changed)
+    page = await at.arrive(context, "/#/ledger/1")
+    await expect(page.get_by_text("What the server gave doesn’t prove itself.")).to_be_visible()
+
+
 async def test_a_player_of_whom_nothing_is_known_and_an_address_that_is_none(context: BrowserContext) -> None:
     page = await at.arrive(context, f"/#/player/{'0' * 32}")
     await expect(page.get_by_text("No finished game of this player stands in the ledger.")).to_be_visible()
@@ -238,6 +269,9 @@ async def test_every_screen_fits_a_phone_and_is_within_everybodys_reach(
         await page.goto("/#/boards/states-strategic/win_rate/week/friends")
         await expect(page.get_by_label("Somebody’s id")).to_be_visible()
         await fits(page, "friends")
+        await page.goto("/#/ledger/1")
+        await expect(page.locator(".leaf dd").first).to_be_visible()
+        await fits(page, "entry")
         await page.goto("/#/me")
         await expect(page.locator(".history tbody tr").first).to_be_visible()
         await fits(page, "me")

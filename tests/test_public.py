@@ -245,3 +245,15 @@ async def test_a_closed_game_is_given_with_its_place_in_the_ledger(server: Serve
         running = await client.open()
     assert get(http, f"/api/games/{running.hex()}/proof").content == server.export(running)
     assert get(http, f"/api/games/{'0' * 32}/proof").status_code == 404
+
+
+async def test_every_leaf_is_given_with_its_way_to_the_root(server: Server, http: httpx.Client) -> None:
+    await play(server)
+    signed = until(lambda: checkpoint(http) if growth(http, 0)["checkpoint"] else None)
+    for index in range(signed.size):
+        told = get(http, f"/api/ledger/leaves/{index}").json()
+        fresh = read_note(told["checkpoint"].encode(), key_of(http)).checkpoint
+        entry, proof = base64.b64decode(told["entry"]), [base64.b64decode(each) for each in told["proof"]]
+        merkle.check_inclusion(index, fresh.size, merkle.leaf_hash(entry), proof, fresh.root)
+    for wrong in ("00", "-1", "1.0", "x", "10000000", "9" * 30):
+        assert get(http, f"/api/ledger/leaves/{wrong}").json()["error"] == "unknown_leaf"

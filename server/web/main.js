@@ -6,6 +6,7 @@ import { Declined } from "./http.js";
 import { Ledger } from "./ledger.js";
 import { BoardsPage } from "./page_boards.js";
 import { HomePage } from "./page_home.js";
+import { LeafPage } from "./page_leaf.js";
 import { PlayerPage } from "./page_player.js";
 import { FairPage, ReviewPage, TablePage } from "./page_game.js";
 import { openFresh } from "./opening.js";
@@ -121,6 +122,7 @@ function pageOf(app, route) {
     case "fair": return new FairPage(app, route.game);
     case "how": return explained(route.shelf);
     case "boards": return new BoardsPage(app, route.board);
+    case "leaf": return new LeafPage(app, route.index);
     case "player": return new PlayerPage(app, route.player);
     case "me": return new PlayerPage(app, null);
     case "unknown": return plain("Nothing is filed here", sentence("This address names no page.", home, "Back to the desks"));

@@ -104,7 +104,7 @@ export class PlayerPage {
     if (this.#ended) return;
     this.app.changed();
     // The button may be gone: the first of the fresh games is where to go on.
-    if (this.cursor === null) queueMicrotask(() => /** @type {HTMLElement | null} */ (document.querySelectorAll("#history tbody a")[2 * shown])?.focus());
+    if (this.cursor === null) queueMicrotask(() => /** @type {HTMLElement | null} */ (document.querySelectorAll("#history .look a:first-child")[shown])?.focus());
   }
 
   get friend() {

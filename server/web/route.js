@@ -3,7 +3,7 @@
 /**
  * @typedef {{page: "home"} | {page: "how", shelf: string | null} | {page: "unknown"}
  *   | {page: "game" | "review" | "fair", game: string} | {page: "boards", board: BoardAddress | null}
- *   | {page: "player", player: string} | {page: "me"}} Route
+ *   | {page: "leaf", index: number} | {page: "player", player: string} | {page: "me"}} Route
  *
  * @typedef {{ladder: string, measure: string, window: string, part: Part}} BoardAddress
  * @typedef {{of: "from", start: number} | {of: "around", player: string | null} | {of: "friends"}} Part of a board
@@ -18,6 +18,8 @@ export function read(fragment) {
   if (board) return { page: "boards", board };
   if (fragment === "#/boards") return { page: "boards", board: null };
   if (fragment === "#/me") return { page: "me" };
+  const [, index] = /^#\/ledger\/(0|[1-9]\d{0,14})$/.exec(fragment) ?? [];
+  if (index) return { page: "leaf", index: Number(index) };
   const [, player] = /^#\/player\/([0-9a-f]{32})$/.exec(fragment) ?? [];
   if (player) return { page: "player", player };
   const [, game, part] = /^#\/game\/([0-9a-f]{32})(?:\/(fair|review))?$/.exec(fragment) ?? [];
@@ -38,6 +40,8 @@ function boardIn(fragment) {
 
 export const boards = "#/boards";
 export const mine = "#/me";
+/** @param {number} index of an entry of the ledger */
+export const toLeaf = (index) => `#/ledger/${index}`;
 /** @param {string} player */
 export const toPlayer = (player) => `#/player/${player}`;
 /** @param {string} ladder @param {string} measure @param {string} window @param {Part} [part] */

@@ -26,6 +26,28 @@ export function leafOf(entry) {
   return [values[0], "Opening", ...values.slice(2, -1)];
 }
 
+const opening = ["game", "version", "hash", "at_ms", "rules", "ladder", "counts", "players", "rival"];
+/** Names of an entry's values, behind its format and its kind. @type {Readonly<Record<string, readonly string[]>>} */
+const names = {
+  Opening: opening,
+  OpeningAfter: [...opening, "after"],
+  Closing: [...opening, "winner", "reason", "owing"],
+  Imported: ["record", "at_ms", "player", "ladder", "games", "total"],
+  Barred: ["player", "number", "at_ms", "reason"],
+  Lifted: ["player", "number", "at_ms"],
+};
+
+/**
+ * What an entry says, by name; of a kind that isn't known here its values by number.
+ * @param {Uint8Array} entry
+ * @returns {{kind: string, fields: Readonly<Record<string, any>>}}
+ * @throws {Unproven}
+ */
+export function entryOf(entry) {
+  const [, kind, ...values] = /** @type {any[]} */ (decoded(entry));
+  return { kind: String(kind), fields: Object.fromEntries(values.map((value, at) => [names[String(kind)]?.[at] ?? String(at), value])) };
+}
+
 /** @param {Uint8Array} entry */
 function decoded(entry) {
   try {

@@ -3,7 +3,7 @@ import { html, nothing } from "../vendor/lit/lit-html.js";
 import { repeat } from "../vendor/lit/directives/repeat.js";
 import { called, grouped, ladderOf, measureColumn, measureName, remaining, valueOf, windowName } from "../ladders.js";
 import { pageRows } from "../page_boards.js";
-import { toBoard, toPlayer } from "../route.js";
+import { toBoard, toLeaf, toPlayer } from "../route.js";
 
 /** @typedef {import("../page_boards.js").BoardsPage} Boards */
 /** @typedef {import("../page_boards.js").Place} Place */
@@ -109,7 +109,7 @@ function row({ rank, player, name, value, index }, measure, me) {
       <td class="rank">${grouped(rank)}</td>
       <th scope="row"><a href=${toPlayer(player)}>${called(player, name)}</a>${player === me ? html` <span class="you">you</span>` : nothing}</th>
       <td>${valueOf(measure, value)}</td>
-      <td class="entry">${grouped(index)}</td>
+      <td class="entry"><a href=${toLeaf(index)}>${grouped(index)}</a></td>
     </tr>
   `;
 }
