@@ -3,6 +3,7 @@ import { isFriend, keep } from "./friends.js";
 import { Declined, get } from "./http.js";
 import { called } from "./ladders.js";
 import { whoever } from "./session.js";
+import { Settings } from "./settings.js";
 import { draw } from "./views/player.js";
 
 /** @typedef {import("./main.js").App} App */
@@ -31,6 +32,7 @@ import { draw } from "./views/player.js";
  * @typedef {object} PlayerRecord as docs/protocol.md has it
  * @property {string} player
  * @property {string | null} name
+ * @property {string | null} [barred] why the operator keeps the player out of games that count
  * @property {number} as_of
  * @property {LadderRecord[]} ladders
  * @property {RivalRow[]} rivals
@@ -62,6 +64,10 @@ export class PlayerPage {
     this.app = app;
     this.player = player;
     this.own = player === null;
+    /** Only one's own page shows them. */
+    this.settings = new Settings(app, (name) => {
+      if (this.record) this.record = { ...this.record, name };
+    });
   }
 
   begin() {

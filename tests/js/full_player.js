@@ -20,5 +20,5 @@ async () => {
   };
   const main = document.createElement("main");
   document.getElementById("main").replaceWith(main);
-  render(draw({ record, games: [], cursor: null, own: true, friend: false, why: null }, { older() {}, befriend() {} }), main);
+  render(draw({ record, games: [], cursor: null, own: true, friend: false, why: null, settings: { busy: false, refusal: null, told: null } }, { older() {}, befriend() {} }), main);
 };

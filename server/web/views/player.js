@@ -6,6 +6,7 @@ import { metal } from "./boards.js";
 import { picture } from "./fifty_states.js";
 import { steward } from "./fifty_states_words.js";
 import { sentence, sheet } from "./frame.js";
+import { settings } from "./settings.js";
 import { badge, cabinet } from "./trophies.js";
 
 /** @typedef {import("../page_player.js").PlayerPage} Page */
@@ -28,11 +29,13 @@ export function draw(page, acts) {
         <p class="quiet identity">Known here as <code>${record.player}</code></p>
         ${page.own ? nothing : html`<button class="button small" aria-pressed=${page.friend ? "true" : "false"} @click=${acts.befriend}>${page.friend ? "On your list of friends" : "Put on your list of friends"}</button>`}
       </header>
+      ${record.barred ? html`<p class="notice grave">The operator keeps ${page.own ? "you" : "this player"} out of games that count, and off the boards: ${record.barred}</p>` : nothing}
       ${played ? nothing : html`<p class="lead">${page.own ? "Your first finished game will stand here." : "No finished game of this player stands in the ledger."}</p>${page.own ? html`<p><a class="more" href=${home}>To the desks</a></p>` : nothing}`}
       ${record.ladders.map((each) => ladder(each, record))}
       ${rivals(record)}
       ${luck(record)}
       ${history(page, acts)}
+      ${page.own ? settings(page.settings, record) : nothing}
       <p class="quiet stand">All of this follows from ${grouped(record.as_of)} signed entries of the ledger.</p>
     </div>
   `;
