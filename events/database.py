@@ -89,6 +89,17 @@ class Database:
         else:
             self._writer.submit(job, answer)
 
+    async def scrub(self) -> None:
+        """Nothing that was deleted before is in the file's bytes, or its WAL's, when this returns. Raises Unknown.
+
+        The whole file is written anew: for small files, in which no game waits."""
+        assert self._writer is not None, "this process only reads"
+        future: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        if self._closed:
+            raise Unknown("the file is closed")
+        self._writer.scrub(partial(resolve, future))
+        await future
+
     async def read(self, job: Callable[[sqlite3.Connection], T]) -> T:
         """What `job` returned; all its statements see one committed state.
 

@@ -1,6 +1,8 @@
-"""What games tell the world outside them, and what is brought in from elsewhere: entries to bytes and back."""
+"""What games tell the world outside, what is imported, and what the operator did: entries to bytes and back."""
 
 from dataclasses import dataclass, fields
+from hashlib import sha256
+from typing import Any
 
 from events.shapes import Undecodable, pack, shape, unpack
 
@@ -63,9 +65,32 @@ class Imported:
     total: int
 
 
+@dataclass(frozen=True, slots=True)
+class Barred:
+    """The operator keeps a player out of games that count, and off the boards."""
+
+    player: bytes
+    number: int
+    """From 1, gapless for each player: the player's first bar, second …"""
+    at_ms: int
+    reason: str
+    """In words, for everybody to read."""
+
+
+@dataclass(frozen=True, slots=True)
+class Lifted:
+    """A player's bar of this number is over."""
+
+    player: bytes
+    number: int
+    at_ms: int
+
+
 Entry = Opening | Closing
 """Of a game."""
-LedgerEntry = Entry | Imported
+Act = Barred | Lifted
+"""The operator's hand, in public."""
+LedgerEntry = Entry | Imported | Act
 """What is folded."""
 
 
@@ -75,9 +100,11 @@ def closing(last: Opening, winner: int | None, reason: str, owing: tuple[int, ..
     return Closing(**head, winner=winner, reason=reason, owing=owing)
 
 
-_SHAPES = {each.__name__: shape(each) for each in (Opening, Closing, Imported)}
+_SHAPES = {each.__name__: shape(each) for each in (Opening, Closing, Imported, Barred, Lifted)}
 _AFTER = "OpeningAfter"
 """The stored name of an opening that names games before it; one that names none is stored as it was before any did."""
+PLAYER_BYTES = 16
+RECORD_BYTES = 16
 
 
 def encode(entry: LedgerEntry) -> bytes:
@@ -89,27 +116,38 @@ def encode(entry: LedgerEntry) -> bytes:
     return body
 
 
-def decode_import(body: bytes) -> Imported:
+def decode(body: bytes) -> LedgerEntry:
     """Raises Undecodable."""
     match unpack(body):
-        case (1, "Imported", *values):
-            imported: Imported = _SHAPES["Imported"].make(tuple(values))
-            return imported
-        case other:
-            raise Undecodable(f"an import of format {FORMAT}, not {other[:2]!r}")
-
-
-def decode(body: bytes) -> Entry:
-    """Of a game. Raises Undecodable."""
-    match unpack(body):
         case (1, "Opening", *values):
-            entry: Entry = _SHAPES["Opening"].make((*values, ()))
+            entry: Any = _SHAPES["Opening"].make((*values, ()))
         case (1, "OpeningAfter", *values):
             entry = _SHAPES["Opening"].make(tuple(values))
-            if not entry.after or list(entry.after) != sorted(set(entry.after)):  # type: ignore[union-attr]
+            if not entry.after or list(entry.after) != sorted(set(entry.after)):
                 raise Undecodable("the games before an opening are named once each, rising")
-        case (1, "Closing", *values):
-            entry = _SHAPES["Closing"].make(tuple(values))
+        case (1, "Closing" | "Imported" | "Barred" | "Lifted" as name, *values):
+            entry = _SHAPES[name].make(tuple(values))
         case other:
             raise Undecodable(f"an entry of format {FORMAT}, not {other[:2]!r}")
+    if isinstance(entry, Imported | Barred | Lifted) and len(entry.player) != PLAYER_BYTES:
+        raise Undecodable(f"a player's id has {PLAYER_BYTES} bytes")
+    if isinstance(entry, Imported) and len(entry.record) != RECORD_BYTES:
+        raise Undecodable(f"an import's record has {RECORD_BYTES} bytes")
+    decoded: LedgerEntry = entry
+    return decoded
+
+
+def decode_of_game(body: bytes) -> Entry:
+    """An entry that a game told. Raises Undecodable, for others as well."""
+    entry = decode(body)
+    if not isinstance(entry, Opening | Closing):
+        raise Undecodable(f"no game tells {type(entry).__name__}")
     return entry
+
+
+def record(part: int, player: bytes, ladder: str, games: tuple[tuple[str, bool | None], ...], total: int) -> bytes:
+    """What names an import, 16 bytes: SHA-256("statecraft import v1\0" || part, 4 bytes || the other four as msgpack).
+
+    `games` are all of the record, of which this entry is the part of that number, from 0."""
+    data = b"statecraft import v1\0" + part.to_bytes(4, "big") + pack((player, ladder, games, total))
+    return sha256(data).digest()[:RECORD_BYTES]

@@ -1,15 +1,15 @@
-"""The `Ledger` contract: all games' openings and closings in one order, kept as a Merkle tree. Stores know no facts.
+"""The `Ledger` contract: openings, closings, imports, bars in one order, kept as a Merkle tree. Stores know no facts.
 
-A leaf is an outbox entry's bytes as events/entries.py writes them. tests/test_ledger_contract.py holds every store to
+A leaf is an entry's bytes as events/entries.py writes them. tests/test_ledger_contract.py holds every store to
 what is written here.
 """
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, assert_never
 
 from events import entries
-from events.entries import Closing, Opening
+from events.entries import Barred, Closing, Imported, Lifted, Opening
 from events.log import PARTITIONS, outbox_origin
 from events.merkle import Frontier, HashOf, Node
 
@@ -19,7 +19,7 @@ LEAF_BYTES_MAX = 65_535
 @dataclass(frozen=True, slots=True)
 class Leaf:
     once: bytes
-    """What there is one leaf of at most: `opening(game)`, `closing(game)`."""
+    """What there is one leaf of at most: `opening(game)`, `closing(game)`, `imported(record)`, `barred(player, 1)` …"""
     body: bytes
 
 
@@ -84,13 +84,33 @@ def closing(game: bytes) -> bytes:
     return b"closing " + game
 
 
+def imported(record: bytes) -> bytes:
+    return b"import " + record
+
+
+def barred(player: bytes, number: int) -> bytes:
+    return b"barred " + player + number.to_bytes(8, "big")
+
+
+def lifted(player: bytes, number: int) -> bytes:
+    return b"lifted " + player + number.to_bytes(8, "big")
+
+
 def leaf(body: bytes) -> Leaf:
     """The leaf that these bytes are. Raises Undecodable."""
-    match entries.decode(body):
+    match entry := entries.decode(body):
         case Opening(game=game):
             return Leaf(opening(game), body)
         case Closing(game=game):
             return Leaf(closing(game), body)
+        case Imported(record=record):
+            return Leaf(imported(record), body)
+        case Barred(player=player, number=number):
+            return Leaf(barred(player, number), body)
+        case Lifted(player=player, number=number):
+            return Leaf(lifted(player, number), body)
+        case _:
+            assert_never(entry)
 
 
 async def read(ledger: Ledger, nodes: Iterable[Node]) -> HashOf:

@@ -26,6 +26,15 @@ class Unknown(Exception):
     """Whether the append is stored can't be known here: read again."""
 
 
+class LetGo(Exception):
+    """The game's events are no longer here: the archive has them."""
+
+    def __init__(self, game: bytes, head: Head) -> None:
+        super().__init__(f"the log of game {game.hex()} was let go")
+        self.head = head
+        """Of its last event."""
+
+
 @dataclass(frozen=True, slots=True)
 class Batch:
     """One append, all or nothing."""
@@ -51,7 +60,7 @@ class Deadline:
 class OutboxEntry:
     partition: int
     position: int
-    """From 1, gapless in its partition."""
+    """From 1, gapless in its partition; the first ones may have been trimmed."""
     hash: bytes
     game: bytes
     body: bytes
@@ -77,13 +86,24 @@ class Log(Protocol):
         that was Unknown: nobody is told of it then, whoever needs it reads again."""
 
     async def head(self, game: bytes) -> Head:
-        """Of an unknown game: `chain.origin(game)`."""
+        """Of an unknown game: `chain.origin(game)`; of one that was let go: as it was."""
 
     async def read(self, game: bytes, after: int = 0, limit: int | None = None) -> Sequence[Stored]:
-        """Events with a version above `after`, rising, at most `limit`; hashes as stored, not recomputed."""
+        """Events with a version above `after`, rising, at most `limit`; hashes as stored, not recomputed.
+
+        Raises LetGo."""
 
     async def games(self, after: bytes = b"", limit: int = 1000) -> Sequence[bytes]:
-        """Ids of games with a log, rising, above `after`."""
+        """Ids of games whose events are here, rising, above `after`."""
+
+    async def let_go(self, game: bytes, head: Head) -> None:
+        """Forget the game's events, its deadline and what it came before, all at once. Twice is harmless.
+
+        `head` is compared, and stays known: from here on every append to the game is a Conflict. Raises Conflict,
+        Unknown."""
+
+    async def trim(self, partition: int, position: int) -> None:
+        """Forget the partition's outbox entries before `position`, if there is one at it. Raises Unknown."""
 
     async def deadlines(self, limit: int = 100) -> Sequence[Deadline]:
         """Deadlines that are past on the store's clock, oldest first."""
@@ -112,7 +132,7 @@ class Log(Protocol):
         """The game whose place `game` took in a claim, if it took one's."""
 
     async def outbox(self, partition: int, after: int = 0, limit: int = 1000) -> Sequence[OutboxEntry]:
-        """Entries with a position above `after`, rising."""
+        """Entries with a position above `after`, rising, but those that were trimmed."""
 
     def listen(self, listener: Listener) -> None:
         """Be told of every append of every game, by whichever server it came."""

@@ -21,6 +21,7 @@ from events.log import (
     Batch,
     Conflict,
     Deadline,
+    LetGo,
     Listener,
     NotYet,
     OutboxEntry,
@@ -36,6 +37,9 @@ CREATE TABLE IF NOT EXISTS events (
 ) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS games (
     game BLOB PRIMARY KEY NOT NULL, version INTEGER NOT NULL, hash BLOB NOT NULL, deadline_ms INTEGER
+) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS let_go (
+    game BLOB PRIMARY KEY NOT NULL, version INTEGER NOT NULL, hash BLOB NOT NULL
 ) WITHOUT ROWID;
 CREATE INDEX IF NOT EXISTS deadlines ON games (deadline_ms, game) WHERE deadline_ms IS NOT NULL;
 CREATE TABLE IF NOT EXISTS claims (
@@ -55,7 +59,7 @@ CREATE TABLE IF NOT EXISTS partitions (
     partition INTEGER PRIMARY KEY NOT NULL, position INTEGER NOT NULL, hash BLOB NOT NULL
 ) WITHOUT ROWID;
 """
-"""`games` holds each log's head, and `partitions` each outbox's, which stays when the entries themselves are let go;
+"""`games` holds each log's head, `let_go` that of each whose events are gone, and `partitions` each outbox's;
 `beats` a row for each time that servers were up without a gap."""
 
 APPENDS_MAX = 1024
@@ -152,15 +156,41 @@ class SqliteLog:
         return await self._database.read(lambda connection: _head(connection, game))
 
     async def read(self, game: bytes, after: int = 0, limit: int | None = None) -> Sequence[Stored]:
-        rows = await self._rows(
-            "SELECT version, hash, body FROM events WHERE game = ? AND version > ? ORDER BY version LIMIT ?",
-            (game, after, -1 if limit is None else limit),
-        )
-        return [Stored(*row) for row in rows]
+        values = (game, after, -1 if limit is None else limit)
+
+        def events(connection: sqlite3.Connection) -> list[tuple[Any, ...]]:
+            query = "SELECT version, hash, body FROM events WHERE game = ? AND version > ? ORDER BY version LIMIT ?"
+            rows = connection.execute(query, values).fetchall()
+            if not rows and (head := _let_go_at(connection, game)) is not None:
+                raise LetGo(game, head)
+            return rows
+
+        return [Stored(*row) for row in await self._database.read(events)]
 
     async def games(self, after: bytes = b"", limit: int = 1000) -> Sequence[bytes]:
         rows = await self._rows("SELECT game FROM games WHERE game > ? ORDER BY game LIMIT ?", (after, limit))
         return [game for (game,) in rows]
+
+    async def let_go(self, game: bytes, head: Head) -> None:
+        def job(connection: sqlite3.Connection) -> None:
+            if (stored := _head(connection, game)) != head:
+                raise Conflict(f"the head is {stored.version}, not {head.version}, or has another hash")
+            for table in ("events", "games", "befores"):
+                connection.execute(f"DELETE FROM {table} WHERE game = ?", (game,))
+            connection.execute("INSERT OR IGNORE INTO let_go VALUES (?, ?, ?)", (game, head.version, head.hash))
+
+        assert head.version > 0
+        await self._database.write(job)
+
+    async def trim(self, partition: int, position: int) -> None:
+        def job(connection: sqlite3.Connection) -> None:
+            connection.execute(
+                "DELETE FROM outbox WHERE partition = ?1 AND position < ?2"
+                " AND EXISTS (SELECT 1 FROM outbox WHERE partition = ?1 AND position = ?2)",
+                (partition, position),
+            )
+
+        await self._database.write(job)
 
     async def deadlines(self, limit: int = 100) -> Sequence[Deadline]:
         rows = await self._rows(
@@ -240,7 +270,10 @@ def _move_heads(connection: sqlite3.Connection, appends: Sequence[_Append], now_
 
 def _open_games(connection: sqlite3.Connection, appends: Sequence[_Append], now_ms: int) -> int:
     rows = [(append.game, *_next(append, now_ms)) for append in appends]
-    query = "INSERT INTO games SELECT * FROM ({}) WHERE column1 IS NOT NULL ON CONFLICT DO NOTHING"
+    query = (
+        "INSERT INTO games SELECT * FROM ({}) WHERE column1 IS NOT NULL"
+        " AND NOT EXISTS (SELECT 1 FROM let_go WHERE let_go.game = column1) ON CONFLICT DO NOTHING"
+    )
     return _execute(connection, query, rows).rowcount
 
 
@@ -263,6 +296,8 @@ def _next(append: _Append, now_ms: int) -> tuple[int, bytes, int | None]:
 
 
 def _refusal(connection: sqlite3.Connection, append: _Append) -> Conflict | NotYet:
+    if _let_go_at(connection, append.game) is not None:
+        return Conflict("its log was let go")
     head = _head(connection, append.game)
     if head == append.head:
         return NotYet(f"{append.batch.expired_ms} is not the deadline, or not past")
@@ -305,7 +340,12 @@ def _text(query: str, width: int, size: int) -> str:
 
 def _head(connection: sqlite3.Connection, game: bytes) -> Head:
     row = connection.execute("SELECT version, hash FROM games WHERE game = ?", (game,)).fetchone()
-    return Head(*row) if row else origin(game)
+    return Head(*row) if row else _let_go_at(connection, game) or origin(game)
+
+
+def _let_go_at(connection: sqlite3.Connection, game: bytes) -> Head | None:
+    row = connection.execute("SELECT version, hash FROM let_go WHERE game = ?", (game,)).fetchone()
+    return Head(*row) if row else None
 
 
 def claim(connection: sqlite3.Connection, player: bytes, ladder: str, game: bytes, instead_of: bytes | None) -> bytes:

@@ -58,6 +58,10 @@ class Writer:
     def submit(self, job: Job, answer: Answer) -> None:
         self._jobs.put((job, answer))
 
+    def scrub(self, answer: Answer) -> None:
+        """After everything submitted so far: write the file anew without what was deleted, and empty the WAL."""
+        self._jobs.put((_scrub, answer))
+
     async def stop(self) -> None:
         """After everything submitted so far has been answered."""
         self._jobs.put(None)
@@ -69,6 +73,8 @@ class Writer:
             group, going = self._group()
             if group:
                 outcomes = self._commit([job for job, _ in group])
+                if any(job is _scrub for job, _ in group):
+                    outcomes = self._scrubbed(group, outcomes)
                 self._loop.call_soon_threadsafe(_answer, [answer for _, answer in group], outcomes)
                 self._checkpoint()
         self._drop()
@@ -98,6 +104,21 @@ class Writer:
             with contextlib.suppress(Exception):  # else the next group tries again
                 self._connection = self._fenced()
             return [_unknown(error) for _ in jobs]
+        return outcomes
+
+    def _scrubbed(self, group: Sequence[tuple[Job, Answer]], outcomes: list[Any]) -> list[Any]:
+        """The outcomes, with Unknown for those who wanted it scrubbed if it couldn't be."""
+        try:
+            if self._connection is None:
+                raise sqlite3.OperationalError("the file can't be opened")
+            self._connection.execute("VACUUM")
+            until = time.monotonic() + 2 * self._limits.read_seconds_max + 1
+            while self._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0]:
+                if time.monotonic() > until:
+                    raise sqlite3.OperationalError("a reader holds the WAL")
+        except sqlite3.Error as error:
+            unknown = _unknown(error)
+            return [unknown if job is _scrub else each for (job, _), each in zip(group, outcomes, strict=True)]
         return outcomes
 
     def _fenced(self) -> sqlite3.Connection:
@@ -146,6 +167,10 @@ class Writer:
         busy, _, _ = self._connection.execute("PRAGMA wal_checkpoint(RESTART)").fetchone()
         self._connection.execute(f"PRAGMA busy_timeout = {int(self._limits.lock_seconds_max * 1000)}")
         return not busy
+
+
+def _scrub(connection: sqlite3.Connection) -> None:
+    """Stands in the queue for what can't be done inside a transaction."""
 
 
 def _outcome(connection: sqlite3.Connection, job: Job) -> Any:

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
-from events.entries import Closing, LedgerEntry
+from events.entries import Barred, Closing, LedgerEntry, Lifted
 from projections import elo, windows
 from projections.outcomes import Outcome, outcomes
 from projections.projection import Projection, Values
@@ -84,6 +84,16 @@ class Row(NamedTuple):
     rating_index: int = 0
 
 
+BARS = b"bars/"
+"""What the keys of bars begin with; a player's 16 bytes follow. Such a row has the number of the player's last bar as
+its games, that of the last lifted as its wins. It stands among the boards' rows so that both are of one position."""
+
+
+def is_barred(row: Row) -> bool:
+    """Whether a row under BARS says that its player stands on no board."""
+    return row.games > row.wins
+
+
 GAMES, RATING = (Row._fields.index(name) for name in ("games", "rating"))
 
 
@@ -101,11 +111,16 @@ def keys(index: int, entry: LedgerEntry) -> tuple[bytes, ...]:
                 return ()
             every, week, day = [prefix(ladder, window) for window in windows.windows(entry.at_ms)]
             return tuple([start + player for player, _ in players for start in (every, week, day)])
+        case Barred(player=player) | Lifted(player=player):
+            return (BARS + player,)
         case _:
             return ()
 
 
 def step(index: int, entry: LedgerEntry, rows: Sequence[Values]) -> Sequence[Values]:
+    if isinstance(entry, Barred | Lifted):
+        ((bars, lifted, *rest),) = rows
+        return [(entry.number, lifted, *rest) if isinstance(entry, Barred) else (bars, entry.number, *rest)]
     assert isinstance(entry, Closing)
     players = outcomes(entry)
     after = []

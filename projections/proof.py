@@ -141,7 +141,7 @@ def _check_place(what: str, place: Place, checkpoint: Checkpoint) -> None:
 
 def _entry(body: bytes) -> Entry:
     try:
-        return entries.decode(body)
+        return entries.decode_of_game(body)
     except Undecodable as error:
         raise BadProof(f"a leaf: {error}") from error
 

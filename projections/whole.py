@@ -4,93 +4,34 @@ The only input are public files, through `Fetch`. What was found so far is one v
 an earlier one ended.
 """
 
-import base64
-import json
+from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from typing import assert_never
 
 from events import entries, merkle, notes, tiles
-from events.entries import Closing, Entry, Opening
-from events.merkle import EMPTY, Frontier
+from events.entries import Barred, Closing, Imported, LedgerEntry, Lifted, Opening
+from events.merkle import Frontier
 from events.notes import BadCheckpoint, BadKey, BadNote, Checkpoint, VerifierKey
 from events.shapes import Undecodable
 from events.tiles import WIDTH, BadTile, Bundle, ProvenTiles, Tile
 from projections import saved
 from projections.audit import audit
+from projections.leaderboard import LEADERBOARD
+from projections.projection import Values
 from projections.proof import unlike
 from projections.saved import NotSaved
+from projections.seen import Seen
+from projections.standings import Snapshot
+from projections.standings import unlike as unlike_board
 
-FORMAT = "statecraft-seen/1"
 CLOSED_MS_MAX = 8 * 24 * 3600 * 1000
 """An opening without a closing after this is the operator's failure (games end after seven days)."""
-FAULTS_MAX = 1000
-"""Kept; of a ledger that is wrong throughout, more would tell nobody anything."""
-
 Fetch = Callable[[Sequence[str]], Mapping[str, bytes | None]]
 """Files by path, None for what isn't there."""
 
 
 class Untrue(Exception):
     """The ledger can't be read on: what was signed contradicts itself, or something signed isn't there."""
-
-
-@dataclass(slots=True)
-class Seen:
-    """What one reader knows of one ledger."""
-
-    key: VerifierKey
-    note: bytes | None = None
-    """The last checkpoint, whose tree began with all those before it."""
-    frontier: Frontier = EMPTY
-    """Of the leaves that were checked."""
-    open: dict[bytes, tuple[int, Opening]] = field(default_factory=dict)
-    """Games without a closing: their opening and its index."""
-    closed: set[bytes] = field(default_factory=set)
-    faults: list[str] = field(default_factory=list)
-
-    def fault(self, what: str) -> None:
-        if len(self.faults) < FAULTS_MAX:
-            self.faults.append(what)
-
-    def save(self) -> bytes:
-        values = {
-            "format": FORMAT,
-            "key": str(self.key),
-            "checkpoint": self.note.decode() if self.note is not None else None,
-            "size": self.frontier.size,
-            "hashes": [each.hex() for each in self.frontier.hashes],
-            "open": [[index, entries.encode(opening).hex()] for index, opening in self.open.values()],
-            "closed": base64.b64encode(b"".join(sorted(self.closed))).decode(),
-            "faults": self.faults,
-        }
-        return json.dumps(values, ensure_ascii=False).encode() + b"\n"
-
-    @classmethod
-    def load(cls, data: bytes) -> "Seen":
-        """Raises ValueError for anything that `save` didn't write."""
-        try:
-            values = json.loads(data)
-            if values["format"] != FORMAT:
-                raise ValueError(f"format {values['format']!r}, this version knows {FORMAT}")
-            closed = base64.b64decode(values["closed"])
-            return cls(
-                VerifierKey.parse(values["key"]),
-                values["checkpoint"].encode() if values["checkpoint"] is not None else None,
-                Frontier(values["size"], tuple(bytes.fromhex(each) for each in values["hashes"])),
-                {opening.game: (index, opening) for index, opening in map(_read_opening, values["open"])},
-                {closed[at : at + 16] for at in range(0, len(closed), 16)},
-                list(values["faults"]),
-            )
-        except (KeyError, TypeError, AttributeError, BadKey, Undecodable) as error:
-            raise ValueError(repr(error)) from error
-
-
-def _read_opening(values: tuple[int, str]) -> tuple[int, Opening]:
-    index, body = values
-    opening = entries.decode(bytes.fromhex(body))
-    if not isinstance(opening, Opening):
-        raise ValueError(f"{opening} is no opening")
-    return index, opening
 
 
 def published_key(fetch: Fetch) -> VerifierKey:
@@ -102,11 +43,16 @@ def published_key(fetch: Fetch) -> VerifierKey:
         raise Untrue(f"no key is published there: {error}") from error
 
 
-def check(fetch: Fetch, seen: Seen, now_ms: int) -> Iterator[tuple[int, int]]:
+def check(fetch: Fetch, seen: Seen, now_ms: int, boards: Sequence[Snapshot] = ()) -> Iterator[tuple[int, int]]:
     """Read on to the present checkpoint; `seen` is changed and true at each yield of (leaves checked, of how many).
 
-    What is wrong with a leaf or a game is noted in `seen.faults`. Raises Untrue."""
+    `boards`, fetched before, are recomputed where each says it stands. What is wrong with a leaf, a game or a board is
+    noted in `seen.faults`. Raises Untrue."""
     checkpoint, proven = _present(fetch, seen)
+    waiting = defaultdict(list)
+    for snapshot in boards:
+        waiting[snapshot.as_of].append(snapshot)
+    _check_boards(seen, waiting.pop(seen.frontier.size, ()), seen.frontier.size, proven)
     yield seen.frontier.size, checkpoint.size
     while seen.frontier.size < checkpoint.size:
         bodies = _next_bodies(fetch, seen.frontier.size, checkpoint.size, proven)
@@ -115,11 +61,37 @@ def check(fetch: Fetch, seen: Seen, now_ms: int) -> Iterator[tuple[int, int]]:
         for at, entry in enumerate(found, seen.frontier.size):
             if entry is not None:
                 _check_leaf(seen, at, entry, files)
+                _fold(seen.rows, at, entry)
+            _check_boards(seen, waiting.pop(at + 1, ()), at + 1, proven)
         seen.frontier, _ = seen.frontier.extend(map(merkle.leaf_hash, bodies))
         yield seen.frontier.size, checkpoint.size
+    for snapshot in (each for late in waiting.values() for each in late):
+        name = "/".join(snapshot.board)
+        seen.fault(f"board {name}: it is as of {snapshot.as_of} leaves, and that isn't what is signed")
     for game, (index, opening) in seen.open.items():
         if opening.at_ms + CLOSED_MS_MAX < now_ms:
             seen.fault(f"leaf {index}: game {game.hex()} was opened more than eight days ago and isn't closed")
+
+
+def _fold(rows: dict[bytes, Values], index: int, entry: LedgerEntry) -> None:
+    keys = LEADERBOARD.keys(index, entry)
+    if keys:
+        before = [rows.get(key, LEADERBOARD.start) for key in keys]
+        rows.update(zip(keys, LEADERBOARD.step(index, entry, before), strict=True))
+
+
+def _check_boards(seen: Seen, boards: Sequence[Snapshot], size: int, proven: ProvenTiles) -> None:
+    """Those that say they are as of `size` leaves, which is how many `seen.rows` were folded from."""
+    for snapshot in boards:
+        name = "/".join(snapshot.board)
+        try:
+            last = proven.hash_of(0, size - 1) if size else b""
+        except BadTile as error:
+            raise Untrue(str(error)) from error
+        if snapshot.leaf_hash != last:
+            seen.fault(f"board {name}: it names another leaf {size - 1} than the ledger has")
+        elif (why := unlike_board(seen.rows, snapshot)) is not None:
+            seen.fault(f"board {name}, as of {size} leaves: {why}")
 
 
 def _present(fetch: Fetch, seen: Seen) -> tuple[Checkpoint, ProvenTiles]:
@@ -210,7 +182,7 @@ def _width(data: bytes) -> int:
     return count
 
 
-def _decoded(seen: Seen, index: int, body: bytes) -> Entry | None:
+def _decoded(seen: Seen, index: int, body: bytes) -> LedgerEntry | None:
     try:
         return entries.decode(body)
     except Undecodable as error:
@@ -222,25 +194,50 @@ def _path(game: bytes) -> str:
     return f"games/{game.hex()}.jsonl"
 
 
-def _check_leaf(seen: Seen, index: int, entry: Entry, files: Mapping[str, bytes | None]) -> None:
-    game = entry.game
+def _check_leaf(seen: Seen, index: int, entry: LedgerEntry, files: Mapping[str, bytes | None]) -> None:
     match entry:
-        case Opening(after=after):
-            if game in seen.open or game in seen.closed:
-                seen.fault(f"leaf {index}: game {game.hex()} was opened before")
-            for before in after:
-                if before not in seen.closed:
-                    seen.fault(f"leaf {index}: it names game {before.hex()}, which isn't closed before it")
-            seen.open.setdefault(game, (index, entry))
+        case Opening():
+            _check_opening(seen, index, entry)
         case Closing():
-            if game in seen.closed:
-                seen.fault(f"leaf {index}: game {game.hex()} was closed before")
-            elif game not in seen.open:
-                seen.fault(f"leaf {index}: game {game.hex()} is closed, but wasn't opened")
-            _, opening = seen.open.pop(game, (0, None))
-            seen.closed.add(game)
-            if (why := _wrong_with(opening, entry, files[_path(game)])) is not None:
-                seen.fault(f"leaf {index}: game {game.hex()}: {why}")
+            _check_closing(seen, index, entry, files[_path(entry.game)])
+        case Imported(record=record):
+            if record in seen.imported:
+                seen.fault(f"leaf {index}: import {record.hex()} was imported before")
+            seen.imported.add(record)
+        case Barred(player=player, number=number):
+            bars, lifted = seen.bars.get(player, (0, 0))
+            if bars != lifted or number != bars + 1:
+                seen.fault(f"leaf {index}: bar {number} of player {player.hex()} comes after {bars}, {lifted} lifted")
+            seen.bars[player] = (number, lifted)
+        case Lifted(player=player, number=number):
+            bars, lifted = seen.bars.get(player, (0, 0))
+            if number != bars or number == lifted:
+                seen.fault(f"leaf {index}: bar {number} of player {player.hex()} is lifted, but doesn't stand")
+            seen.bars[player] = (bars, number)
+        case _:
+            assert_never(entry)
+
+
+def _check_opening(seen: Seen, index: int, entry: Opening) -> None:
+    game = entry.game
+    if game in seen.open or game in seen.closed:
+        seen.fault(f"leaf {index}: game {game.hex()} was opened before")
+    for before in entry.after:
+        if before not in seen.closed:
+            seen.fault(f"leaf {index}: it names game {before.hex()}, which isn't closed before it")
+    seen.open.setdefault(game, (index, entry))
+
+
+def _check_closing(seen: Seen, index: int, entry: Closing, file: bytes | None) -> None:
+    game = entry.game
+    if game in seen.closed:
+        seen.fault(f"leaf {index}: game {game.hex()} was closed before")
+    elif game not in seen.open:
+        seen.fault(f"leaf {index}: game {game.hex()} is closed, but wasn't opened")
+    _, opening = seen.open.pop(game, (0, None))
+    seen.closed.add(game)
+    if (why := _wrong_with(opening, entry, file)) is not None:
+        seen.fault(f"leaf {index}: game {game.hex()}: {why}")
 
 
 def _wrong_with(opening: Opening | None, entry: Closing, data: bytes | None) -> str | None:

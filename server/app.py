@@ -18,18 +18,36 @@ from events import sqlite_ledger
 from events.database import Database
 from events.sqlite import SCHEMA, SqliteLog
 from events.sqlite_ledger import SqliteLedger
-from server import embedding, folds, generations, http, leaderboards, meetings, people, players, public, ratings, socket
+from server import (
+    embedding,
+    folds,
+    generations,
+    http,
+    leaderboards,
+    meetings,
+    names,
+    people,
+    personal,
+    players,
+    public,
+    ratings,
+    socket,
+)
 from server.archive import archive
+from server.archived import ArchivedLog
 from server.audience import Audience
+from server.barring import is_barred
 from server.board_feeds import BoardFeeds
 from server.boards import Boards
 from server.clock import Beats, Sweep, now_ms
 from server.embedding import AnyOrigin
 from server.games import Games
 from server.hall import hall
+from server.joins import Joins
 from server.keys import ledger_key, operator_keys
+from server.letting_go import LettingGo
 from server.meetings import SqliteMeetings
-from server.names import names
+from server.names import Names
 from server.parts import Parts
 from server.people import People
 from server.projector import Projector
@@ -40,7 +58,8 @@ from server.signer import Publisher, signer
 
 log_line = structlog.get_logger()
 
-SCHEMAS = (SCHEMA, sqlite_ledger.SCHEMA, people.SCHEMA, meetings.SCHEMA)
+SCHEMAS = (SCHEMA, sqlite_ledger.SCHEMA, meetings.SCHEMA)
+PEOPLE_SCHEMAS = (people.SCHEMA, names.SCHEMA)
 BOARDS_SCHEMAS = (generations.SCHEMA,)
 WEB = ROOT / "server" / "web"
 SECURITY = {
@@ -95,12 +114,17 @@ def application(settings: Settings) -> Starlette:
         settings.data.mkdir(parents=True, exist_ok=True)
         keys = operator_keys(settings.keys)
         database = await Database.open(settings.log, SCHEMAS)
-        log = SqliteLog(database)
+        people_database = await Database.open(settings.people, PEOPLE_SCHEMAS, shared=True)
+        called = Names(people_database)
+        await people.move_from(database, people_database)
+        hot = SqliteLog(database)
         ledger = SqliteLedger(database)
-        sequencer = Sequencer(log, ledger)
+        sequencer = Sequencer(hot, ledger)
         kept = archive(settings.archive)
-        publisher = Publisher(ledger, log, kept, signer(ledger_key(settings.keys)), settings.keys)
-        games = Games(log, keys, now_ms, sequencer.closed)
+        log = ArchivedLog(hot, kept)
+        publisher = Publisher(ledger, hot, kept, signer(ledger_key(settings.keys)), settings.keys)
+        letting_go = LettingGo(hot, ledger, publisher, kept, now_ms, settings.keep_seconds)
+        games = Games(log, keys, now_ms, sequencer.closed, partial(is_barred, ledger))
         boards_database = await Database.open(settings.boards, BOARDS_SCHEMAS, shared=True)
         signed = SignedPrefix(ledger, size_of(publisher))
         projector = Projector(boards_database, signed)
@@ -111,14 +135,14 @@ def application(settings: Settings) -> Starlette:
         sweep = Sweep(games, log, now_ms)
         rating = partial(ratings.rating, projector)
         meeting = hall(games, audience, SqliteMeetings(database), rating, now_ms, keys[max(keys)])
-        board_feeds = BoardFeeds(boards, projector, lambda players: names(app.state.parts, players), now_ms)
+        board_feeds = BoardFeeds(boards, projector, called.of, now_ms)
         app.state.parts = Parts(
             settings,
             now_ms,
             log,
             games,
             audience,
-            People(database),
+            People(people_database),
             ledger,
             sequencer,
             publisher,
@@ -127,6 +151,9 @@ def application(settings: Settings) -> Starlette:
             boards,
             meeting,
             board_feeds,
+            people_database,
+            called,
+            Joins(settings.joins_max),
         )
         # Before the first look at deadlines, so that the time until now is given back.
         await Beats(log).once()
@@ -138,6 +165,7 @@ def application(settings: Settings) -> Starlette:
             asyncio.create_task(_for_ever(board_feeds.run)),
             asyncio.create_task(_for_ever(sequencer.run)),
             asyncio.create_task(_for_ever(publisher.run)),
+            asyncio.create_task(_for_ever(letting_go.run)),
             asyncio.create_task(_for_ever(partial(folds.run, publisher, projector, boards_database, signed))),
         )
         # What was built until here stays: the collector needn't look at it again and again.
@@ -151,6 +179,7 @@ def application(settings: Settings) -> Starlette:
             await asyncio.gather(*loops, return_exceptions=True)
             await meeting.queue.end()
             await boards_database.close()
+            await people_database.close()
             await database.close()
 
     return Starlette(
@@ -160,6 +189,7 @@ def application(settings: Settings) -> Starlette:
             *public.routes(),
             *leaderboards.routes(),
             *players.routes(),
+            *personal.routes(),
             *embedding.routes(),
             Mount("/", AnyOrigin(StaticFiles(directory=WEB, html=True))),
         ],

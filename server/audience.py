@@ -13,7 +13,7 @@ import structlog
 
 from events import chain
 from events.chain import Head, Stored
-from events.log import Log
+from events.log import Log, Unknown
 from server import wire
 from server.games import Damaged, Games, Live
 from server.wire import Codec, Trouble
@@ -115,6 +115,13 @@ class Audience:
         """Answer `subscribed` and the backlog, then stay. Replaces the connection's subscription to this game.
 
         Returns when all is sent or the peer has to read first: then the rest follows by itself."""
+        try:
+            await self._subscribe(watcher, game, after)
+        except Unknown:
+            self.unsubscribe(watcher, game)
+            watcher.tell(wire.NotSubscribed(wire.topic(game), Trouble.TRY_AGAIN))
+
+    async def _subscribe(self, watcher: Watcher, game: bytes, after: Head | None) -> None:
         topic = wire.topic(game)
         if game not in watcher.subscriptions and len(watcher.subscriptions) >= SUBSCRIPTIONS_MAX:
             watcher.tell(wire.NotSubscribed(topic, Trouble.TOO_MANY_SUBSCRIPTIONS))

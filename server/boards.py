@@ -3,13 +3,14 @@
 import asyncio
 import sqlite3
 from collections import OrderedDict
-from collections.abc import Sequence
+from collections.abc import AsyncIterator, Iterable, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from itertools import chain, pairwise
 from typing import NamedTuple
 
 from events.database import Database
-from projections.leaderboard import LEADERBOARD, Board, index_of, score_of, value_of
+from projections.leaderboard import BARS, LEADERBOARD, Board, index_of, is_barred, score_of, value_of
 from projections.ranking import Ranking
 from server import generations
 from server.generations import Checkpoint, Generation
@@ -48,9 +49,20 @@ class Places:
 class Standings:
     """One board at hand. Each answer is of one position; the next may be of a later one."""
 
-    def __init__(self, board: Board, ranking: Ranking, generation: int, checkpoint: Checkpoint) -> None:
+    def __init__(
+        self,
+        board: Board,
+        ranking: Ranking,
+        generation: int,
+        checkpoint: Checkpoint,
+        barred: Iterable[bytes] = (),
+    ) -> None:
         self.board = board
         self._ranking = ranking
+        self._barred: dict[bytes, int | None] = {}
+        """What barred players' scores would be, None for one who wouldn't stand on this board."""
+        for player in barred:
+            self._bar(player, True)
         self._generation = generation
         self._checkpoint = checkpoint
         self.moved_as_of = checkpoint.as_of
@@ -115,15 +127,40 @@ class Standings:
         """Follow a committed batch; False if it isn't the one after what is here."""
         if (batch.generation, batch.before) != (self._generation, self._checkpoint):
             return False
-        prefix = self.board.prefix
-        for key, row in batch.changed:
-            if key.startswith(prefix):
-                player, score = key[len(prefix) :], score_of(self.board.measure, LEADERBOARD.make(row))
-                if score != self._ranking.score(player):
-                    self._ranking.put(player, score)
-                    self.moved_as_of = batch.after.as_of
+        if self.put(batch):
+            self.moved_as_of = batch.after.as_of
         self._checkpoint = batch.after
         return True
+
+    def put(self, batch: Batch) -> bool:
+        """Bring the batch's rows in, whenever they were; whether that moved anybody. Twice is harmless."""
+        moved = False
+        for key, values in batch.changed:
+            if key.startswith(BARS):
+                moved |= self._bar(key[len(BARS) :], is_barred(LEADERBOARD.make(values)))
+            elif key.startswith(self.board.prefix):
+                player = key[len(self.board.prefix) :]
+                moved |= self._put(player, score_of(self.board.measure, LEADERBOARD.make(values)))
+        return moved
+
+    def _put(self, player: bytes, score: int | None) -> bool:
+        if player in self._barred:
+            self._barred[player] = score
+            return False
+        if score == self._ranking.score(player):
+            return False
+        self._ranking.put(player, score)
+        return True
+
+    def _bar(self, player: bytes, barred: bool) -> bool:
+        if barred == (player in self._barred):
+            return False
+        if not barred:
+            return self._put(player, self._barred.pop(player))
+        score = self._ranking.score(player)
+        moved = self._put(player, None)
+        self._barred[player] = score
+        return moved
 
     def _places(self, places: Sequence[Place]) -> Places:
         return Places(self._checkpoint.as_of, self._checkpoint.leaf_hash, len(self._ranking), tuple(places))
@@ -202,11 +239,17 @@ class Boards:
         """Read page by page while folding goes on, then put what was folded meanwhile on top; None: start again."""
         loading.batches.clear()
         first = await self._live()
-        pages: list[list[tuple[bytes, int]]] = []
-        after: bytes | None = b""
-        while after is not None:
-            rows, after = await self._page(board, first, after)
-            pages.append(rows)
+        pages = [
+            [
+                (player, score)
+                for player, row in page
+                if (score := score_of(board.measure, LEADERBOARD.row(row))) is not None
+            ]
+            async for page in self._pages(board.prefix, first)
+        ]
+        barred = {
+            player async for page in self._pages(BARS, first) for player, row in page if is_barred(LEADERBOARD.row(row))
+        }
         ranking = await asyncio.to_thread(Ranking, chain.from_iterable(pages))
         async with self._projector.folding:
             # Everything committed has been told by now, unless another process folds too or another generation took
@@ -214,9 +257,10 @@ class Boards:
             live = await self._live()
             if not _joined(first, loading.batches, live):
                 return None
+            standings = Standings(board, ranking, live.id, live.checkpoint, barred)
             for batch in loading.batches:
-                _put(ranking, board, batch)
-            return Standings(board, ranking, live.id, live.checkpoint)
+                standings.put(batch)
+            return standings
 
     async def _live(self) -> Generation:
         live = await self._database.read(lambda connection: generations.standing(connection, LEADERBOARD.name))
@@ -224,20 +268,14 @@ class Boards:
             raise NotReady(LEADERBOARD.name)
         return live
 
-    async def _page(self, board: Board, live: Generation, after: bytes) -> tuple[list[tuple[bytes, int]], bytes | None]:
-        """(player, score) of the next rows, and the last key if there may be more."""
-        prefix = board.prefix
-
-        def job(connection: sqlite3.Connection) -> tuple[list[tuple[bytes, int]], bytes | None]:
-            found = generations.page(connection, live.id, prefix, after, PAGE_ROWS)
-            rows = [
-                (key[len(prefix) :], score)
-                for key, row in found
-                if (score := score_of(board.measure, LEADERBOARD.row(row))) is not None
-            ]
-            return rows, found[-1][0] if len(found) == PAGE_ROWS else None
-
-        return await self._database.read(job)
+    async def _pages(self, prefix: bytes, live: Generation) -> AsyncIterator[list[tuple[bytes, bytes]]]:
+        """(player, stored row) of all rows under a prefix, some at a time."""
+        after, more = b"", True
+        while more:
+            found = await self._database.read(partial(_page, live=live, prefix=prefix, after=after))
+            more = len(found) == PAGE_ROWS
+            after = found[-1][0] if found else after
+            yield [(key[len(prefix) :], row) for key, row in found]
 
     def _make_room(self) -> None:
         while len(self._standings) > 1 and (self.rows > self._rows_max or len(self._standings) > self._boards_max):
@@ -255,8 +293,5 @@ def _joined(first: Generation, batches: Sequence[Batch], live: Generation) -> bo
     return gapless and batches[0].before.as_of <= first.checkpoint.as_of and batches[-1].after == live.checkpoint
 
 
-def _put(ranking: Ranking, board: Board, batch: Batch) -> None:
-    prefix = board.prefix
-    for key, row in batch.changed:
-        if key.startswith(prefix):
-            ranking.put(key[len(prefix) :], score_of(board.measure, LEADERBOARD.make(row)))
+def _page(connection: sqlite3.Connection, live: Generation, prefix: bytes, after: bytes) -> list[tuple[bytes, bytes]]:
+    return generations.page(connection, live.id, prefix, after, PAGE_ROWS)

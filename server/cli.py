@@ -1,46 +1,43 @@
-"""The command line: `statecraft serve | audit | proof | export | replay | simulate | refill | rebuild`."""
+"""The command line: `statecraft serve | audit | proof | export | replay | simulate | refill | …`."""
 
 import asyncio
 import sqlite3
 import sys
 import time
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
-from typing import Annotated, NoReturn
+from typing import Annotated
 
 import typer
 from obstore.exceptions import BaseError
-from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.progress import Progress
 
 from events import sqlite, sqlite_ledger
 from events.database import Busy, Database, Newer
+from events.log import Unknown
 from events.notes import BadKey, VerifierKey
 from events.shapes import Undecodable
 from events.sqlite import SqliteLog
 from events.sqlite_ledger import SqliteLedger
 from projections import saved
-from projections import whole as whole_ledger
 from projections.audit import NOT_PROVED, NOT_PROVED_BY_LEDGER, Findings, audit_file
 from projections.proof import check as check_proof
 from projections.proof import is_proof
 from projections.replay import replay as moments
 from projections.saved import NotSaved, Saved
 from projections.simulation import NoSimulation
-from projections.whole import Seen, Untrue
-from server import rebuilding, simulating
-from server.archive import archive, read_file, write_file
-from server.clock import now_ms
-from server.fetch import fetcher
+from server import auditing, operating, rebuilding, simulating
+from server.archive import archive
+from server.archived import ArchivedLog
+from server.games import Damaged
 from server.keys import BadKeys, ledger_key
 from server.prove import NoProof, make_proof
 from server.refill import Refilled, Unrefillable, last_signed
 from server.refill import refill as refilled
-from server.settings import BadSetting, Settings, settings
 from server.signed import SignedPrefix, noted_size
 from server.signer import signer
 from server.telling import told
+from server.terminal import BAR, Data, chosen, err, fail, out
 
 command = typer.Typer(
     help="Statecraft: two-seat card games, event-sourced and provable.",
@@ -48,30 +45,8 @@ command = typer.Typer(
     pretty_exceptions_enable=False,
     add_completion=False,
 )
-out = Console(highlight=False, soft_wrap=True)
-err = Console(stderr=True, highlight=False, soft_wrap=True)
-
 Game = Annotated[str, typer.Argument(metavar="GAME|FILE", help="A game's id (32 hex digits), or a saved game's file.")]
 Key = Annotated[str | None, typer.Option("--key", help="The ledger's public key that you know: NAME+ID+KEY.")]
-BAR = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-SAVE_SECONDS = 5
-"""Between two savings of what `audit --all` has seen."""
-Data = Annotated[Path | None, typer.Option("--data", help="Directory of the log. Default: STATECRAFT_DATA or ./data.")]
-
-
-def fail(why: str, code: int = 2) -> NoReturn:
-    err.print(why, style="bold red", markup=False)
-    raise typer.Exit(code)
-
-
-def _settings(data: Path | None) -> Settings:
-    try:
-        given = settings()
-    except BadSetting as error:
-        fail(str(error))
-    if data is None:
-        return given
-    return replace(given, data=data)
 
 
 # ---------------------------------------------------------------- serve
@@ -87,7 +62,7 @@ def serve(
     """Serve the games and the page."""
     from server.serving import run  # only here: whoever audits a file needn't wait for a web server's modules
 
-    given = _settings(data)
+    given = chosen(data)
     try:
         started = run(given, host or given.host, given.port if port is None else port, open_page)
     except (Busy, Newer, BadKeys, OSError) as error:
@@ -108,7 +83,8 @@ def _bytes_of(name: str, data: Path | None) -> bytes:
         return path.read_bytes()
     if len(name) != 32 or not all(digit in "0123456789abcdef" for digit in name):
         fail(f"{name} is neither a file nor a game's id (32 hex digits)")
-    where = _settings(data).log
+    given = chosen(data)
+    where = given.log
     if not where.is_file():
         fail(f"there is no log at {where}")
 
@@ -116,12 +92,15 @@ def _bytes_of(name: str, data: Path | None) -> bytes:
         database = await Database.reader(where)
         try:
             game = bytes.fromhex(name)
-            events = await SqliteLog(database).read(game)
+            events = await ArchivedLog(SqliteLog(database), archive(given.archive)).read(game)
             return saved.save(game, events).encode() if events else b""
         finally:
             await database.close()
 
-    text = asyncio.run(read())
+    try:
+        text = asyncio.run(read())
+    except (Damaged, Unknown, Newer) as error:
+        fail(str(error))
     if not text:
         fail(f"the log at {where} has no game {name}")
     return text
@@ -161,7 +140,7 @@ def audit(
     Exit code 0: everything checks out; 1: something doesn't; 2: there is no such game; 3: so far well, but the log
     doesn't end, so the game is still running or the file was cut."""
     if whole:
-        _audit_all(game, _key(key), state)
+        auditing.audit_all(game, _key(key), state)
         return
     found = _bytes_of(game, data)
     if is_proof(found):
@@ -195,59 +174,6 @@ def _audit_proof(data: bytes, key: VerifierKey | None) -> None:
         raise typer.Exit(1)
 
 
-def _audit_all(place: str, key: VerifierKey | None, state: Path | None) -> None:
-    fetch = fetcher(place)
-    try:
-        published = whole_ledger.published_key(fetch)
-        if key is not None and key != published:
-            fail(f"another key is published there: {published}", 1)
-        name = published.name.replace("/", "-")
-        path = state or Path(f"{name}.seen.json")
-        seen = _seen(path, published)
-        out.print(f"The ledger of {published}", markup=False)
-        last = time.monotonic()
-        with Progress(*BAR, console=err, transient=True) as bar:
-            task = bar.add_task("leaves", total=None)
-            for done, size in whole_ledger.check(fetch, seen, now_ms()):
-                bar.update(task, completed=done, total=size)
-                if time.monotonic() - last > SAVE_SECONDS:
-                    write_file(path, seen.save(), over=True)
-                    last = time.monotonic()
-        write_file(path, seen.save(), over=True)
-    except Untrue as untrue:
-        out.print(f"FAILED: {untrue}", style="bold red", markup=False)
-        raise typer.Exit(1) from None
-    except (OSError, BaseError) as error:
-        fail(str(error))
-    except KeyboardInterrupt:
-        fail("stopped; the same command goes on where this one ended", 130)
-    _print_seen(seen, path)
-
-
-def _seen(path: Path, published: VerifierKey) -> Seen:
-    data = read_file(path)
-    if data is None:
-        return Seen(published)
-    try:
-        seen = Seen.load(data)
-    except ValueError as error:
-        fail(f"{path}: {error}")
-    if seen.key != published:
-        fail(f"the ledger of {seen.key} was seen before, and now another key is published: {published}", 1)
-    return seen
-
-
-def _print_seen(seen: Seen, path: Path) -> None:
-    games = f"{len(seen.closed)} closed games, {len(seen.open)} open"
-    if seen.faults:
-        out.print(f"FAILED: {len(seen.faults)} faults in {seen.frontier.size} leaves, {games}", style="bold red")
-        for fault in seen.faults:
-            out.print(f"  - {fault}", markup=False)
-        raise typer.Exit(1)
-    out.print(f"PASSED: {seen.frontier.size} leaves, {games}", style="bold green")
-    out.print(f"Root {seen.frontier.root.hex()}; remembered in {path}", markup=False)
-
-
 @command.command()
 def proof(
     game: Annotated[str, typer.Argument(metavar="GAME", help="A finished game's id (32 hex digits).")],
@@ -256,7 +182,7 @@ def proof(
 ) -> None:
     """Write one file that shows a finished game and that it is in the signed ledger; `audit` checks it offline."""
     try:
-        written = asyncio.run(make_proof(_settings(data), game))
+        written = asyncio.run(make_proof(chosen(data), game))
     except (NoProof, FileNotFoundError, Newer, BadKeys) as error:
         fail(str(error))
     if output is None:
@@ -271,7 +197,7 @@ def proof(
 @command.command()
 def refill(data: Data = None) -> None:
     """Bring the store back to what was signed, from the archive, after a loss or an older backup. Stop the server."""
-    given = _settings(data)
+    given = chosen(data)
 
     async def run() -> Refilled:
         key = signer(ledger_key(given.keys)).key
@@ -313,7 +239,7 @@ def rebuild(
     """Fold records, boards and histories anew from the signed ledger; they take over from the live ones if they agree.
 
     A server may run meanwhile. Exit code 1: one of them couldn't be rebuilt, and stands as it was."""
-    given = _settings(data)
+    given = chosen(data)
     for name in names or ():
         if name not in rebuilding.NAMES:
             fail(f"there is no projection {name}, but {', '.join(rebuilding.NAMES)}")
@@ -419,6 +345,12 @@ def simulate(
         fail(str(error))
     except KeyboardInterrupt:
         raise typer.Exit(130) from None
+
+
+command.command("import")(operating.import_)
+command.command("bar")(operating.bar)
+command.command("hide-name")(operating.hide_name)
+command.command("erase")(operating.erase)
 
 
 def main() -> None:

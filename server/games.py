@@ -90,6 +90,8 @@ CLOSING_SECONDS_MAX = 2
 
 Entered = Callable[[bytes, float], Awaitable[bool]]
 """(game, seconds at most): whether its closing is in the ledger, waiting so long for it."""
+IsBarred = Callable[[bytes], Awaitable[bool]]
+"""Whether the operator keeps a player out of games that count."""
 Published = Callable[[bytes, Live | None, Head, tuple[Stored, ...]], None]
 """(game, its fold, head before, events). None, or another head than the last event's: read it from the log."""
 
@@ -98,11 +100,17 @@ class Games:
     """Folds by game id, and commands against them."""
 
     def __init__(
-        self, log: Log, keys: Mapping[int, bytes], clock: Callable[[], int], entered: Entered | None = None
+        self,
+        log: Log,
+        keys: Mapping[int, bytes],
+        clock: Callable[[], int],
+        entered: Entered | None = None,
+        is_barred: IsBarred | None = None,
     ) -> None:
-        """`entered`: None where there is no ledger."""
+        """`entered`, `is_barred`: None where there is no ledger."""
         self._log = log
         self._entered = entered
+        self._is_barred = is_barred
         self._keys = keys
         self._key = max(keys)
         self._clock = clock
@@ -209,6 +217,8 @@ class Games:
         except Damaged as error:
             log_line.error("damaged game", game=game_id.hex(), version=error.version, why=error.why)
             return Trouble.DAMAGED
+        except Unknown:
+            return Trouble.TRY_AGAIN  # It was let go, and the archive doesn't answer.
 
     async def rules_of(self, game_id: bytes) -> Rules | Trouble:
         """The rules a game is played by."""
@@ -216,6 +226,8 @@ class Games:
             live = await self.at(game_id)
         except Damaged:
             return Trouble.DAMAGED
+        except Unknown:
+            return Trouble.TRY_AGAIN
         return live.rules if live is not None else Trouble.UNKNOWN_GAME
 
     async def call_time(self, deadline: Deadline) -> None:
@@ -340,6 +352,8 @@ class Games:
             if held.live is not None:
                 made = held.live.made(cause) or await self._found(held.game, cause)
                 return held.game, made or held.live.head
+            if rules.open_deal(whole) is None and await self.is_barred(player):
+                return Trouble.BARRED
             before = await self._log.before(held.game)
             after = await self.told(() if before is None else (before,))
             opened = await self.ask(self._unopened(held.game, rules), 0, command, cause, after=after)
@@ -349,6 +363,10 @@ class Games:
             if opened is not Reason.ALREADY_OPEN:
                 return opened
         return Trouble.TRY_AGAIN
+
+    async def is_barred(self, player: bytes) -> bool:
+        """Whether the player may neither open nor join a game that counts. One that runs is played to its end."""
+        return self._is_barred is not None and await self._is_barred(player)
 
     def _unopened(self, game_id: bytes, rules: Rules) -> Live:
         return _empty(game_id, rules, fairness.secret(self._keys[self._key], game_id))

@@ -1,6 +1,8 @@
 """The few HTTP addresses: sessions, saved games, reviews, the page. docs/protocol.md lists them."""
 
 import asyncio
+import math
+import time
 from collections.abc import Awaitable, Callable, Mapping
 from fractions import Fraction
 from typing import Any
@@ -11,6 +13,7 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.routing import Route
 
+from events.log import Unknown
 from projections import saved
 from projections.review import review
 from rules.fairness import GAME_BYTES
@@ -41,8 +44,9 @@ class Nothing(msgspec.Struct, forbid_unknown_fields=True):
 class Problem(Exception):
     """An answer that isn't the one hoped for: status, a stable code, and a sentence."""
 
-    def __init__(self, status: int, code: str, what: str) -> None:
+    def __init__(self, status: int, code: str, what: str, headers: Mapping[str, str] | None = None) -> None:
         super().__init__(what)
+        self.headers = headers or {}
         self.status = status
         self.code = code
         self.what = what
@@ -50,7 +54,7 @@ class Problem(Exception):
 
 def problem(request: Request, error: Exception) -> Response:
     assert isinstance(error, Problem)
-    headers = ANY_ORIGIN if request.method in ("GET", "HEAD") else None
+    headers = {**error.headers, **(ANY_ORIGIN if request.method in ("GET", "HEAD") else {})}
     return JSONResponse({"error": error.code, "what": error.what}, error.status, headers)
 
 
@@ -67,6 +71,11 @@ def not_ready(request: Request, error: Exception) -> Response:
     return JSONResponse({"error": "not_ready", "what": what}, 503, {**ANY_ORIGIN, "retry-after": "60"})
 
 
+def unanswered(request: Request, error: Exception) -> Response:
+    """The store or the archive doesn't answer."""
+    return JSONResponse({"error": "try_again", "what": f"{error}."}, 503, {"Retry-After": "1"})
+
+
 def misdirected(request: Request, error: Exception) -> Response:
     """Another address or method than there is."""
     assert isinstance(error, HTTPException)
@@ -81,7 +90,7 @@ def parts_of(request: Request) -> Parts:
     return parts
 
 
-async def _body(request: Request, type_: type[Any]) -> Any:
+async def read_body(request: Request, type_: type[Any]) -> Any:
     if request.headers.get("content-type", "").partition(";")[0].strip() != "application/json":
         raise Problem(415, "not_json", "Send JSON with Content-Type: application/json.")
     # A browser always names the page that posts; a program without a cookie names none.
@@ -104,7 +113,7 @@ async def _body(request: Request, type_: type[Any]) -> Any:
         raise Problem(400, "bad_body", str(error)) from error
 
 
-def _with_cookie(response: Response, request: Request, token: bytes) -> Response:
+def with_cookie(response: Response, request: Request, token: bytes) -> Response:
     response.set_cookie(
         COOKIE,
         token_text(token),
@@ -118,19 +127,30 @@ def _with_cookie(response: Response, request: Request, token: bytes) -> Response
 
 async def join(request: Request) -> Response:
     parts = parts_of(request)
-    wanted: Join = await _body(request, Join)
+    wanted: Join = await read_body(request, Join)
     match wanted.keep:
         case "cookie":
             known = (await session(request, parts.people)).player
             if known is not None:
                 return JSONResponse({"player": known.hex()})
+            _may_join(request)
             player, token = await parts.people.join(parts.clock())
-            return _with_cookie(JSONResponse({"player": player.hex()}, 201), request, token)
+            return with_cookie(JSONResponse({"player": player.hex()}, 201), request, token)
         case "bearer":
+            _may_join(request)
             player, token = await parts.people.join(parts.clock())
             return JSONResponse({"player": player.hex(), "token": token_text(token)}, 201)
         case _:
             raise Problem(400, "bad_body", 'keep is "cookie" or "bearer"')
+
+
+def _may_join(request: Request) -> None:
+    """Raises Problem."""
+    address = request.client.host if request.client is not None else ""
+    wait_seconds = parts_of(request).joins.wait_seconds(address, time.monotonic())
+    if wait_seconds:
+        headers = {"Retry-After": str(math.ceil(wait_seconds))}
+        raise Problem(429, "too_many_players", "Too many new players came from this address.", headers)
 
 
 async def who(request: Request) -> Response:
@@ -139,24 +159,24 @@ async def who(request: Request) -> Response:
 
 
 async def code(request: Request) -> Response:
-    await _body(request, Nothing)
+    await read_body(request, Nothing)
     if (await session(request, parts_of(request).people)).player is None:
         raise Problem(403, "no_session", "There is no player here yet.")
     # As in `session`: where both came, the bearer token is who is asking.
-    return JSONResponse({"token": _bearer(request) if "authorization" in request.headers else request.cookies[COOKIE]})
+    return JSONResponse({"token": bearer(request) if "authorization" in request.headers else request.cookies[COOKIE]})
 
 
-def _bearer(request: Request) -> str:
+def bearer(request: Request) -> str:
     return request.headers["authorization"].partition(" ")[2].strip()
 
 
 async def recover(request: Request) -> Response:
-    wanted: Recover = await _body(request, Recover)
+    wanted: Recover = await read_body(request, Recover)
     token = token_of(wanted.token)
     player = await parts_of(request).people.who(token) if token else None
     if token is None or player is None:
         raise Problem(403, "wrong_token", "This recovery code belongs to nobody.")
-    return _with_cookie(JSONResponse({"player": player.hex()}), request, token)
+    return with_cookie(JSONResponse({"player": player.hex()}), request, token)
 
 
 def game_of(request: Request) -> bytes:
@@ -231,6 +251,7 @@ PROBLEMS: Mapping[Any, Any] = {
     Problem: problem,
     WrongToken: wrong_token,
     Damaged: damaged,
+    Unknown: unanswered,
     NotReady: not_ready,
     HTTPException: misdirected,
 }

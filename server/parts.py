@@ -1,8 +1,10 @@
 """What the endpoints work with, as server/app.py joins it."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
+from events.database import Database
 from events.ledger import Ledger
 from events.log import Log
 from server.archive import Archive
@@ -11,11 +13,16 @@ from server.board_feeds import BoardFeeds
 from server.boards import Boards
 from server.games import Games
 from server.hall import Hall
+from server.joins import Joins
 from server.people import People
 from server.projector import Projector
 from server.sequencer import Sequencer
+from server.sessions import Sessions
 from server.settings import Settings
 from server.signer import Publisher
+
+if TYPE_CHECKING:
+    from server.names import Names
 
 
 @dataclass(slots=True)
@@ -36,4 +43,8 @@ class Parts:
     boards: Boards
     hall: Hall
     board_feeds: BoardFeeds
+    people_database: Database
+    names: "Names"
+    joins: Joins
+    sessions: Sessions = field(default_factory=Sessions)
     connections: int = 0

@@ -4,6 +4,7 @@ import base64
 import binascii
 import secrets
 import sqlite3
+from collections.abc import Sequence
 from hashlib import sha256
 
 from events.database import Database
@@ -63,3 +64,44 @@ class People:
             return row[0] if row else None
 
         return await self._database.read(find)
+
+    async def renew(self, token: bytes) -> bytes | None:
+        """A new token for whoever has this one, which is nobody's from here on; None if it is nobody's already."""
+        fresh = secrets.token_bytes(TOKEN_BYTES)
+
+        def update(connection: sqlite3.Connection) -> bool:
+            query = "UPDATE players SET token_hash = ? WHERE token_hash = ?"
+            return connection.execute(query, (_hash(fresh), _hash(token))).rowcount > 0
+
+        return fresh if await self._database.write(update) else None
+
+    async def known(self, players: Sequence[bytes]) -> set[bytes]:
+        """Those of these players who exist here; at most 1,000 at once."""
+
+        def find(connection: sqlite3.Connection) -> set[bytes]:
+            marks = ", ".join("?" * len(players))
+            found = connection.execute(f"SELECT player FROM players WHERE player IN ({marks})", tuple(players))
+            return {player for (player,) in found}
+
+        return await self._database.read(find)
+
+
+async def move_from(before: Database, people: Database) -> None:
+    """Players' rows that an older release kept beside the games, into the file of their own. Killed half-way: again."""
+
+    def rows(connection: sqlite3.Connection) -> list[tuple[bytes, bytes, int]]:
+        if connection.execute("SELECT 1 FROM sqlite_master WHERE name = 'players'").fetchone() is None:
+            return []
+        return connection.execute("SELECT player, token_hash, created_ms FROM players").fetchall()
+
+    def put(connection: sqlite3.Connection) -> None:
+        connection.executemany("INSERT OR IGNORE INTO players VALUES (?, ?, ?)", found)
+
+    def drop(connection: sqlite3.Connection) -> None:
+        connection.execute("PRAGMA secure_delete = ON")
+        connection.execute("DROP TABLE players")
+        connection.execute("PRAGMA secure_delete = OFF")
+
+    if found := await before.read(rows):
+        await people.write(put)
+        await before.write(drop)

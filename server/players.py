@@ -16,6 +16,7 @@ from projections.records import RECORDS, Badge, shown, win_rate
 from projections.rivals import RIVALS
 from projections.windows import ALL
 from server import answers, past
+from server.barring import standing
 from server.http import Problem, game_named, parts_of
 from server.identity import session
 from server.names import names
@@ -45,6 +46,7 @@ async def record(parts: Parts, player: bytes) -> dict[str, Any]:
     return {
         "player": player.hex(),
         "name": (await names(parts, [player])).get(player),
+        "barred": barred.reason if (barred := await standing(parts.ledger, player)) is not None else None,
         "as_of": as_of,
         "leaf_hash": leaf_hash,
         "ladders": [_ladder(name, row) for name, row in by_ladder.items() if not name.endswith(HOUSE)],

@@ -1,4 +1,4 @@
-"""The ledger as anybody reads it, from any origin: checkpoint, tiles, closed games, and one game's witness.
+"""The ledger as anybody reads it, from any origin: checkpoint, tiles, closed games, a game's witness, a player's bars.
 
 docs/protocol.md lists the addresses, docs/audit.md gives the formats (C2SP tlog-tiles and signed-note).
 """
@@ -12,9 +12,10 @@ from starlette.routing import Route
 
 from events import ledger, tiles
 from server.archive import game_path
+from server.barring import bars
 from server.http import ANY_ORIGIN, Problem, export, game_of, parts_of
 from server.prove import NoProof, proof
-from server.query import wait_ms
+from server.query import player_of, wait_ms
 from server.signer import is_signed
 from server.witness import consistency, witness
 
@@ -141,6 +142,23 @@ async def game_witness(request: Request) -> Response:
     return JSONResponse(body, headers=ANY_ORIGIN)
 
 
+async def player_bars(request: Request) -> Response:
+    player = player_of(request.path_params["player"])
+    found = await bars(parts_of(request).ledger, player)
+    told = [
+        {
+            "index": each.index,
+            "at_ms": each.barred.at_ms,
+            "reason": each.barred.reason,
+            "lifted_index": each.lifted_index,
+            "lifted_at_ms": each.lifted.at_ms if each.lifted else None,
+        }
+        for each in found
+    ]
+    body = {"player": player.hex(), "barred": any(each.lifted is None for each in found), "bars": told}
+    return JSONResponse(body, headers=ANY_ORIGIN)
+
+
 def _base64(value: bytes) -> str:
     return base64.b64encode(value).decode()
 
@@ -156,4 +174,5 @@ def routes() -> list[Route]:
         Route("/api/ledger/leaves/{index}", leaf),
         Route("/api/games/{game}/proof", game_proof),
         Route("/api/games/{game}/witness", game_witness),
+        Route("/api/players/{player}/bars", player_bars),
     ]

@@ -67,6 +67,8 @@ class Queue:
         """Wait, from now on or as before; None: the player waits. Raises Unknown."""
         if rules.name in self._waiting.get(player, ()):
             return None
+        if await self._games.is_barred(player):
+            return Trouble.BARRED
         ladder = f"{rules.ladder}-{VERSUS}"
         before, free = await self._games.place(player, ladder)
         if not free:

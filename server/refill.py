@@ -2,7 +2,8 @@
 
 Leaves and marks are put anew; whatever the outboxes hold besides is copied again by the next sequencer. Games that the
 archive has whole and the store has not get their last events back. Killed half-way it is simply run again: until the
-ledger has reached the signed size nothing is signed.
+ledger has reached the signed size nothing is signed. Imports and bars that weren't signed yet are then to be given
+again.
 """
 
 from collections.abc import AsyncIterator, Callable
@@ -10,15 +11,16 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from events import chain, entries, ledger, tiles
-from events.entries import Closing
-from events.ledger import Copy, Ledger
-from events.log import Batch, Conflict, Log
+from events.entries import Barred, Closing, Imported, Lifted
+from events.ledger import Copy, Leaf, Ledger, Mark
+from events.log import PARTITIONS, Batch, Conflict, Log
 from events.merkle import EMPTY, leaf_hash
 from events.notes import BadCheckpoint, BadNote, VerifierKey
 from events.shapes import Undecodable
 from events.tiles import WIDTH, BadTile, Bundle
 from projections import saved
 from projections.saved import NotSaved
+from server.adding import add
 from server.archive import CHECKPOINT, Archive, game_path, read_file
 from server.signer import Signed, read_note
 
@@ -61,6 +63,8 @@ async def refill(
         progress(frontier.size)
     if frontier.root != signed.checkpoint.root:
         raise Unrefillable("the archive's entries don't give the root that was signed")
+    # No outbox has what games didn't tell: imports and the operator's acts that nobody has signed yet.
+    untold = await _untold(ledger_)
     await ledger_.restart()
     done = Refilled(0)
     head = EMPTY
@@ -73,7 +77,31 @@ async def refill(
         progress(head.size)
     assert head.root == signed.checkpoint.root
     done.leaves = head.size
+    await ledger_.append(head, Copy((), *await _trimmed(log)))
+    await add(ledger_, untold)
     return done
+
+
+async def _trimmed(log: Log) -> tuple[tuple[Mark, ...], tuple[Mark, ...]]:
+    """The marks of partitions whose first entries were trimmed, before and after: what was trimmed is signed, and so is
+    the first entry that was kept."""
+    before, after = [], []
+    for partition in range(PARTITIONS):
+        for first in await log.outbox(partition, 0, 1):
+            if first.position > 1:
+                before.append(ledger.origin(partition))
+                after.append(Mark(partition, first.position, first.hash))
+    return tuple(before), tuple(after)
+
+
+async def _untold(ledger_: Ledger) -> list[Leaf]:
+    found: list[Leaf] = []
+    size = (await ledger_.head()).size
+    for first in range(0, size, WIDTH):
+        for body in await ledger_.leaves(first, WIDTH):
+            if isinstance(entries.decode(body), Imported | Barred | Lifted):
+                found.append(ledger.leaf(body))
+    return found
 
 
 async def _bundles(archive: Archive, size: int) -> AsyncIterator[tuple[bytes, ...]]:

@@ -193,7 +193,7 @@ class Sequencer:
         """The next entry of its partition, after the closings it names. Raises Stopped."""
         at = batch.partition(item.partition)
         try:
-            entry = entries.decode(item.body)
+            entry = entries.decode_of_game(item.body)
         except Undecodable as error:
             raise Stopped(item.partition, f"its entry {item.position} can't be read: {error}") from error
         if isinstance(entry, Opening) and entry.after:

@@ -11,7 +11,7 @@ from rich.console import Console
 
 from events.database import Database
 from events.notes import VerifierKey
-from server.app import BOARDS_SCHEMAS, SCHEMAS, application
+from server.app import BOARDS_SCHEMAS, PEOPLE_SCHEMAS, SCHEMAS, application
 from server.bounds import Http, socket_class
 from server.keys import ledger_key, operator_keys
 from server.settings import Settings
@@ -58,6 +58,8 @@ async def _try(settings: Settings) -> VerifierKey:
     await database.close()
     boards = await Database.open(settings.boards, BOARDS_SCHEMAS, shared=True)
     await boards.close()
+    people = await Database.open(settings.people, PEOPLE_SCHEMAS, shared=True)
+    await people.close()
     return key
 
 

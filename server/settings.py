@@ -23,6 +23,10 @@ class Settings:
     """How long a peer that doesn't read is waited for, with a backlog or a close."""
     sweep_seconds: float
     """Between two looks at deadlines."""
+    joins_max: int
+    """New players that one address may make at once; then one a second."""
+    keep_seconds: float
+    """How long a closed game stays in the store, at least, before only the archive has it."""
     archive_place: str | None = None
     """A directory, or an object store's URL; None: `archive` in the data directory."""
 
@@ -34,6 +38,11 @@ class Settings:
     def boards(self) -> Path:
         """Rows folded from the ledger: it may be deleted, and is built anew at the next start."""
         return self.data / "boards.db"
+
+    @property
+    def people(self) -> Path:
+        """Everything that names or knows a person, apart from the games, so that it can be erased."""
+        return self.data / "people.db"
 
     @property
     def archive(self) -> str:
@@ -54,6 +63,8 @@ def settings(environment: Mapping[str, str] | None = None) -> Settings:
         connections_max=_number(given, "STATECRAFT_CONNECTIONS_MAX", 20_000, 1, 10**6),
         close_seconds=_number(given, "STATECRAFT_CLOSE_SECONDS", 10, 0, 600),
         sweep_seconds=_number(given, "STATECRAFT_SWEEP_SECONDS", 5, 1, 3600),
+        joins_max=_number(given, "STATECRAFT_JOINS_MAX", 200, 1, 10**6),
+        keep_seconds=_number(given, "STATECRAFT_KEEP_SECONDS", 3600, 0, 10**9),
         archive_place=given.get("STATECRAFT_ARCHIVE") or None,
     )
 

@@ -19,7 +19,7 @@ from obstore.exceptions import BaseError
 from events import chain, entries, ledger, merkle, notes, tiles
 from events.entries import Closing
 from events.ledger import Ledger
-from events.log import Log
+from events.log import LetGo, Log
 from events.merkle import Frontier, leaf_hash
 from events.notes import BadCheckpoint, BadNote, Checkpoint, VerifierKey
 from events.tiles import WIDTH, Bundle, Tile
@@ -239,7 +239,10 @@ class Publisher:
         return files
 
     async def _game(self, entry: Closing) -> bytes:
-        events = await self._log.read(entry.game)
+        try:
+            events = await self._log.read(entry.game)
+        except LetGo:
+            events = ()
         ends_well = bool(events) and (events[-1].version, events[-1].hash) == (entry.version, entry.hash)
         if not ends_well or chain.check(chain.origin(entry.game), events) is not None:
             kept = await self._archive.get(game_path(entry.game))

@@ -147,10 +147,21 @@ async def _attend(websocket: WebSocket, parts: Parts, codec: Codec, who: Session
     connection.hello(who.why_not, parts.clock())
     writing = asyncio.create_task(outgoing.drain())
     reading = outgoing.reading = asyncio.create_task(_receive(websocket, connection, outgoing, codec))
+
+    def end() -> None:
+        outgoing.close(Code.SESSION_ENDED, "your session has ended")
+        reading.cancel()
+
+    if who.player is not None:
+        parts.sessions.enter(who.player, end)
     try:
+        if who.player is not None and not await parts.people.known([who.player]):
+            end()  # It was erased since the handshake began.
         await asyncio.wait((reading, writing), return_when=asyncio.FIRST_COMPLETED)
     finally:
         connection.leave()
+        if who.player is not None:
+            parts.sessions.leave(who.player, end)
         if reading.done() and not reading.cancelled() and (fault := reading.exception()) is not None:
             # As plain text: a log with the values of variables in it would tell keys and hands.
             log_line.error("a fault of ours closed a connection", why=format_exception(fault))

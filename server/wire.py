@@ -37,6 +37,8 @@ class Code(IntEnum):
 
     BAD_FRAME = 4000
     """The frame broke the protocol. Mend the client; reconnecting is allowed, sending the frame again is useless."""
+    SESSION_ENDED = 4001
+    """The player's token is no longer valid: it was renewed, or all was erased. Reconnect with the new one."""
     TOO_FAST = 4003
     """Too many frames. Wait a second, reconnect, resume."""
     TOO_SLOW = 4008
@@ -55,6 +57,7 @@ class Trouble(StrEnum):
     TOO_MANY_GAMES = "too_many_games"
     NOT_OVER = "not_over"
     DAMAGED = "damaged"
+    BARRED = "barred"
     TRY_AGAIN = "try_again"
 
 

@@ -17,6 +17,7 @@ from events.log import (
     Batch,
     Conflict,
     Deadline,
+    LetGo,
     Listener,
     NotYet,
     OutboxEntry,
@@ -49,6 +50,7 @@ class ContraryLog:
         self._random = Random(seed)
         self._clock = clock
         self._events: dict[bytes, list[Stored]] = {}
+        self._gone: dict[bytes, Head] = {}
         self._deadlines: dict[bytes, int] = {}
         self._claims: dict[tuple[bytes, str], bytes] = {}
         self._befores: dict[bytes, bytes] = {}
@@ -77,7 +79,7 @@ class ContraryLog:
         return batch.events[-1].head
 
     def _append(self, game: bytes, head: Head, batch: Batch) -> None:
-        if self._head(game) != head:
+        if self._head(game) != head or game in self._gone:
             raise Conflict(f"the head is {self._head(game).version}, not {head.version}, or has another hash")
         now_ms = self._clock()
         if batch.expired_ms is not None and not (self._deadlines.get(game) == batch.expired_ms <= now_ms):
@@ -90,8 +92,8 @@ class ContraryLog:
         number = partition(game)
         entries = self._outboxes[number]
         for body in batch.outbox:
-            before = entries[-1].hash if entries else outbox_origin(number)
-            entries.append(OutboxEntry(number, len(entries) + 1, outbox_link(before, game, body), game, body))
+            before, last = (entries[-1].hash, entries[-1].position) if entries else (outbox_origin(number), 0)
+            entries.append(OutboxEntry(number, last + 1, outbox_link(before, game, body), game, body))
 
     async def head(self, game: bytes) -> Head:
         await self._pass()
@@ -99,11 +101,37 @@ class ContraryLog:
 
     def _head(self, game: bytes) -> Head:
         events = self._events.get(game)
-        return events[-1].head if events else origin(game)
+        return events[-1].head if events else self._gone.get(game) or origin(game)
 
     async def read(self, game: bytes, after: int = 0, limit: int | None = None) -> Sequence[Stored]:
         await self._pass()
+        if game in self._gone:
+            raise LetGo(game, self._gone[game])
         return self._events.get(game, [])[after:][:limit]
+
+    async def let_go(self, game: bytes, head: Head) -> None:
+        assert head.version > 0
+        trouble = self._trouble(game, "lost before", "lost after")
+        await self._pass()
+        if trouble == "lost before":
+            raise Unknown("the connection is gone")
+        if self._head(game) != head:
+            raise Conflict(f"the head is {self._head(game).version}, not {head.version}, or has another hash")
+        self._gone[game] = head
+        for known in (self._events, self._deadlines, self._befores):
+            known.pop(game, None)
+        await self._pass()
+        if trouble == "lost after":
+            raise Unknown("the connection is gone")
+
+    async def trim(self, partition: int, position: int) -> None:
+        trouble = self._trouble(partition, "lost before", "lost after")
+        await self._pass()
+        if trouble != "lost before" and any(entry.position == position for entry in self._outboxes[partition]):
+            kept = [entry for entry in self._outboxes[partition] if entry.position >= position]
+            self._outboxes[partition] = kept
+        if trouble is not None:
+            raise Unknown("the connection is gone")
 
     async def games(self, after: bytes = b"", limit: int = 1000) -> Sequence[bytes]:
         await self._pass()
@@ -157,7 +185,7 @@ class ContraryLog:
 
     async def outbox(self, partition: int, after: int = 0, limit: int = 1000) -> Sequence[OutboxEntry]:
         await self._pass()
-        return self._outboxes[partition][after:][:limit]
+        return [entry for entry in self._outboxes[partition] if entry.position > after][:limit]
 
     def listen(self, listener: Listener) -> None:
         self._listeners.append(listener)

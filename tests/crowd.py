@@ -13,7 +13,7 @@ from events.log import Batch
 from events.sqlite import SqliteLog
 from projections.told import told
 from rules.game import Resign
-from server.app import SCHEMAS
+from server.app import PEOPLE_SCHEMAS, SCHEMAS
 from server.people import People, token_text
 from tests.positions import Played, at_random
 
@@ -32,8 +32,9 @@ async def gather(folder: Path, games: Sequence[int], now_ms: int | None = None) 
     await asyncio.to_thread(folder.mkdir, parents=True, exist_ok=True)
     now_ms = int(time.time() * 1000) if now_ms is None else now_ms
     database = await Database.open(folder / "statecraft.db", SCHEMAS)
+    kept = await Database.open(folder / "people.db", PEOPLE_SCHEMAS, shared=True)
     try:
-        people, log = People(database), SqliteLog(database)
+        people, log = People(kept), SqliteLog(database)
         members, number = [], 0
         for many in games:
             player, token = await people.join(now_ms)
@@ -45,6 +46,7 @@ async def gather(folder: Path, games: Sequence[int], now_ms: int | None = None) 
                 await _store(log, _game(number, mode, player, at_ms))
         return members
     finally:
+        await kept.close()
         await database.close()
 
 

@@ -2,9 +2,10 @@
 
 import random
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from hashlib import sha256
 
-from events.entries import Closing, Imported, LedgerEntry, Opening, encode
+from events.entries import Barred, Closing, Imported, LedgerEntry, Lifted, Opening, encode
 from projections.leaderboard import LADDERS
 
 MONDAY_MS = 1_795_996_800_000
@@ -54,6 +55,20 @@ def opening(of: Closing) -> Opening:
     return Opening(of.game, 2, of.hash, of.at_ms, of.rules, of.ladder, of.counts, of.players, of.rival)
 
 
+def acts(entries: Iterable[LedgerEntry]) -> list[LedgerEntry]:
+    """The entries with their bars numbered as an operator would; of one who is barred each next bar is the lifting."""
+    bars: dict[bytes, int] = {}
+    found: list[LedgerEntry] = []
+    for entry in entries:
+        if isinstance(entry, Barred):
+            bars[entry.player] = times = bars.get(entry.player, 0) + 1
+            number = (times + 1) // 2
+            lifted = Lifted(entry.player, number, entry.at_ms)
+            entry = replace(entry, number=number) if times % 2 else lifted
+        found.append(entry)
+    return found
+
+
 def synthetic(count: int, people: int, seed: int = 0) -> list[LedgerEntry]:
     """Entries of every kind, some of them for nothing, around the turn of a week; some finishes recorded late."""
     chance = random.Random(seed)
@@ -66,7 +81,10 @@ def synthetic(count: int, people: int, seed: int = 0) -> list[LedgerEntry]:
             case 0:
                 entries.append(old(first, chance.randrange(3), chance.randrange(3), total=chance.randrange(5)))
             case 1 | 2:
-                entries.append(opening(house(first, True, at_ms=at_ms)))
+                barred = number % 7 == 0
+                entries.append(
+                    Barred(first, 1, at_ms, "two accounts") if barred else opening(house(first, True, at_ms=at_ms))
+                )
             case 3 | 4 | 5:
                 ladder = chance.choice((*LADDERS[:2], "classic-house"))
                 reason = chance.choice(("all_cards", "all_cards", "all_cards", "void", "left"))
@@ -77,7 +95,7 @@ def synthetic(count: int, people: int, seed: int = 0) -> list[LedgerEntry]:
                 reason = chance.choice(("both_late", "battle_limit")) if winner is None else "all_cards"
                 ladder = chance.choice(LADDERS[2:])
                 entries.append(versus(first, second, winner, ladder, reason=reason, at_ms=at_ms, counts=counts))
-    return entries
+    return acts(entries)
 
 
 class ListLedger:

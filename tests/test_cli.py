@@ -125,9 +125,9 @@ def test_replay_of_nonsense_says_so(tmp_path: Path) -> None:
 
 def test_the_commands_of_the_readme_exist_with_their_options() -> None:
     readme = (ROOT / "README.md").read_text()
-    lines = re.findall(r"^\./statecraft (\w+)(.*)$", readme, re.M)
+    lines = re.findall(r"^\./statecraft ([\w-]+)(.*)$", readme, re.M)
     assert {command for command, _ in lines} == {
-        *("serve", "audit", "proof", "refill", "export", "replay", "simulate"),
+        *("serve", "audit", "proof", "refill", "export", "replay", "simulate", "import", "bar", "hide-name", "erase"),
     }
     for command, rest in lines:
         shown = run(command, "--help", COLUMNS="200", NO_COLOR="1").stdout

@@ -27,7 +27,7 @@ from rules import game
 from rules.catalogue import RULES as ALL_RULES
 from rules.fifty_states import Played
 from rules.game import DAY_MS, Mix, Table
-from server.app import SCHEMAS
+from server.app import PEOPLE_SCHEMAS, SCHEMAS
 from server.clock import now_ms
 from server.games import Games
 from server.keys import operator_keys
@@ -416,9 +416,9 @@ async def test_however_a_stored_game_was_changed_its_player_is_told_and_gets_a_n
 class Past:
     """A data directory with games that were begun some time ago."""
 
-    def __init__(self, database: Database, keys: dict[int, bytes]) -> None:
+    def __init__(self, database: Database, people: Database, keys: dict[int, bytes]) -> None:
         self.now_ms = 0
-        self.people = People(database)
+        self.people = People(people)
         self.log = SqliteLog(database, lambda: self.now_ms)
         self.games = Games(self.log, keys, lambda: self.now_ms)
 
@@ -447,7 +447,8 @@ async def test_a_game_is_over_seven_days_after_its_opening(tmp_path: Path) -> No
     server = Server(tmp_path, {"STATECRAFT_SWEEP_SECONDS": "1"})
     server.data.mkdir()
     database = await Database.open(server.data / "statecraft.db", SCHEMAS)
-    past = Past(database, dict(operator_keys(server.data / "keys")))
+    people = await Database.open(server.data / "people.db", PEOPLE_SCHEMAS)
+    past = Past(database, people, dict(operator_keys(server.data / "keys")))
     guest = await past.join()
     late = await past.begin(guest, 7.5)
     void = await past.begin(guest, 8, "strategic", mix=False)
@@ -456,6 +457,7 @@ async def test_a_game_is_over_seven_days_after_its_opening(tmp_path: Path) -> No
     hurried = await past.begin(other, 7 - 2 / 86400, "strategic")
     lost = await past.begin(await past.join(), 9)
     damaged = await past.begin(await past.join(), 9)
+    await people.close()
     await database.close()
     with tables(server.data) as connection:
         connection.execute("DELETE FROM events WHERE game = ?", (lost,))

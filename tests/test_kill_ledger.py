@@ -20,8 +20,9 @@ from events.notes import VerifierKey
 from events.sqlite import SqliteLog
 from events.sqlite_ledger import SqliteLedger
 from projections import saved
+from projections.seen import Seen
 from projections.told import told
-from projections.whole import Seen, check
+from projections.whole import check
 from server.fetch import fetcher
 from server.signer import Signed, read_note
 from tests.running import Closed, Followed, Guest, Server, connect, eventually, serving
@@ -127,7 +128,7 @@ async def the_ledger_is_that_of_a_clean_run(data: Path, games: set[bytes]) -> li
     expected: list[bytes] = []
     outboxes = [entry.body for which in range(PARTITIONS) for entry in await log.outbox(which, limit=100_000)]
     assert sorted(outboxes) == sorted(bodies)
-    found = {(type(entry), entry.game): entry for entry in map(entries.decode, bodies)}
+    found = {(type(entry), entry.game): entry for entry in map(entries.decode_of_game, bodies)}
     assert len(found) == len(bodies) == 2 * len(games)
     for game in games:
         whole = saved.Saved(game, tuple(await log.read(game)))
@@ -140,7 +141,7 @@ async def the_ledger_is_that_of_a_clean_run(data: Path, games: set[bytes]) -> li
         file = (data / "archive" / "games" / f"{game.hex()}.jsonl").read_text()
         assert file == saved.save(game, whole.events)
     assert sorted(expected) == sorted(bodies)
-    assert_order([entries.decode(body) for body in bodies])
+    assert_order([entries.decode_of_game(body) for body in bodies])
     kept: list[bytes] = []
     for bundle in tiles.bundles_made(0, head.size):
         kept += tiles.entries((data / "archive" / bundle.path).read_bytes(), bundle.width)

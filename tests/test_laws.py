@@ -141,7 +141,7 @@ def test_bytes_that_are_no_event_are_refused_and_never_crash(body: bytes) -> Non
     with pytest.raises(Undecodable):
         codec.decode(body)
     with pytest.raises(Undecodable):
-        entries.decode(body)
+        entries.decode_of_game(body)
 
 
 @given(games(whole=True))

@@ -124,13 +124,13 @@ def test_an_opening_that_names_no_game_is_stored_as_before_any_did() -> None:
     assert (plain[0], plain[2:10]) == (0x9B, b"\xa7Opening")
     assert (after[0], after[2:15]) == (0x9C, b"\xacOpeningAfter")
     for entry in (leaves.opening(game), leaves.opening(game, (before,)), leaves.closing(game)):
-        assert entries.decode(entries.encode(entry)) == entry
+        assert entries.decode_of_game(entries.encode(entry)) == entry
 
 
 @pytest.mark.parametrize("after", [(b"b", b"a"), (b"a", b"a")])
 def test_games_before_an_opening_are_named_once_and_rising(after: tuple[bytes, ...]) -> None:
     with pytest.raises(Undecodable):
-        entries.decode(entries.encode(leaves.opening(leaves.game(1), after)))
+        entries.decode_of_game(entries.encode(leaves.opening(leaves.game(1), after)))
 
 
 def test_an_opening_under_the_later_name_must_name_a_game() -> None:
@@ -138,5 +138,5 @@ def test_an_opening_under_the_later_name_must_name_a_game() -> None:
     shorter = body.replace(b"\x91\xc4\x10" + leaves.game(2), b"\x90")
     assert shorter != body
     with pytest.raises(Undecodable):
-        entries.decode(shorter)
-    assert isinstance(entries.decode(body), Opening)
+        entries.decode_of_game(shorter)
+    assert isinstance(entries.decode_of_game(body), Opening)

@@ -12,7 +12,7 @@ import anyio
 import pytest
 
 from events.chain import Head, Stored, check, extend, origin
-from events.log import Batch, Conflict, Deadline, NotYet, OutboxEntry, outbox_link, outbox_origin, partition
+from events.log import Batch, Conflict, Deadline, LetGo, NotYet, OutboxEntry, outbox_link, outbox_origin, partition
 from tests.stores import STORES, Store
 
 pytestmark = pytest.mark.anyio
@@ -521,6 +521,111 @@ async def test_a_programmer_who_leaves_a_gap_is_stopped(store: Store) -> None:
     with pytest.raises(AssertionError):
         await store.log.append(GAME, head, Batch(()))
     assert await store.log.head(GAME) == head
+
+
+# ---------------------------------------------------------------- letting go
+
+
+async def test_of_a_game_that_was_let_go_only_the_head_is_known(store: Store) -> None:
+    head, other = await grow(store, GAME, b"a", b"b"), await grow(store, NEIGHBOUR, b"c")
+    await store.log.let_go(GAME, head)
+    assert await store.log.head(GAME) == head
+    for after, limit in ((0, None), (1, 1), (2, None), (0, 0)):
+        with pytest.raises(LetGo) as gone:
+            await store.log.read(GAME, after, limit)
+        assert gone.value.head == head
+    assert list(await store.log.games()) == [NEIGHBOUR]
+    assert await store.log.head(NEIGHBOUR) == other
+    assert [event.body for event in await store.log.read(NEIGHBOUR)] == [b"c"]
+
+
+async def test_a_game_that_was_let_go_takes_no_append_and_is_never_opened_again(store: Store) -> None:
+    head = await grow(store, GAME, b"a", b"b")
+    await store.log.let_go(GAME, head)
+    for at in (head, origin(GAME), Head(1, head.hash), Head(3, head.hash)):
+        with pytest.raises(Conflict):
+            await store.log.append(GAME, at, behind(at, b"more", outbox=(b"told",), wait_ms=1))
+    with pytest.raises(Conflict):
+        await store.log.append(GAME, head, behind(head, b"late", expired_ms=1))
+    openings = [store.log.append(game, origin(game), behind(origin(game))) for game in (OTHER, GAME, NEIGHBOUR)]
+    opened = await together(openings)
+    assert [isinstance(each, Conflict) for each in opened] == [False, True, False]
+    assert await store.log.head(GAME) == head
+    assert list(await store.log.outbox(partition(GAME))) == []
+    with pytest.raises(LetGo):
+        await store.log.read(GAME)
+
+
+async def test_letting_go_twice_is_harmless(store: Store) -> None:
+    head = await grow(store, GAME, b"a")
+    await together([store.log.let_go(GAME, head) for _ in range(3)])
+    await store.log.let_go(GAME, head)
+    assert await store.log.head(GAME) == head
+
+
+async def test_a_game_at_another_head_is_not_let_go(store: Store) -> None:
+    head = await grow(store, GAME, b"a", b"b")
+    for wrong in (Head(1, (await store.log.read(GAME))[0].hash), Head(2, bytes(32)), Head(3, head.hash)):
+        with pytest.raises(Conflict):
+            await store.log.let_go(GAME, wrong)
+    with pytest.raises(Conflict):
+        await store.log.let_go(OTHER, head)
+    assert [event.body for event in await store.log.read(GAME)] == [b"a", b"b"]
+    assert await store.log.head(OTHER) == origin(OTHER)
+
+
+async def test_a_game_goes_on_or_is_let_go_and_never_both(store: Store) -> None:
+    outcomes = set()
+    for number in range(20):
+        game = numbered(number)
+        head = await grow(store, game, b"a")
+        calls = [store.log.append(game, head, behind(head, b"b")), store.log.let_go(game, head)]
+        first, second = await together(calls if number % 2 else calls[::-1])
+        appended, gone = (first, second) if number % 2 else (second, first)
+        assert isinstance(appended, Conflict) != isinstance(gone, Conflict)
+        outcomes.add(isinstance(gone, Conflict))
+        assert (await store.log.head(game)).version == (2 if isinstance(gone, Conflict) else 1)
+    assert outcomes
+
+
+async def test_letting_go_takes_deadline_and_game_before_along_and_leaves_claims_and_outbox(store: Store) -> None:
+    await store.log.claim(b"p" * 16, "ladder", OTHER)
+    await store.log.claim(b"p" * 16, "ladder", GAME, instead_of=OTHER)
+    batch = behind(origin(GAME), b"a", outbox=(b"told",), wait_ms=10)
+    head = await store.log.append(GAME, origin(GAME), batch)
+    await store.pass_ms(20)
+    assert [each.game for each in await store.log.deadlines()] == [GAME]
+    assert await store.log.before(GAME) == OTHER
+    await store.log.let_go(GAME, head)
+    assert list(await store.log.deadlines()) == []
+    assert await store.log.before(GAME) is None
+    assert await store.log.claimed(b"p" * 16, "ladder") == GAME
+    assert await store.log.claim(b"p" * 16, "ladder", NEIGHBOUR, instead_of=GAME) == NEIGHBOUR
+    assert [entry.body for entry in await store.log.outbox(partition(GAME))] == [b"told"]
+
+
+async def test_an_outbox_that_was_trimmed_goes_on_where_it_was(store: Store) -> None:
+    head = await store.log.append(GAME, origin(GAME), behind(origin(GAME), outbox=(b"1", b"2", b"3", b"4")))
+    await store.log.append(OTHER, origin(OTHER), behind(origin(OTHER), outbox=(b"other",)))
+    whole = list(await store.log.outbox(partition(GAME)))
+    await store.log.trim(partition(GAME), 3)
+    await store.log.trim(partition(GAME), 3)
+    await store.log.trim(partition(GAME), 2)
+    assert list(await store.log.outbox(partition(GAME))) == whole[2:]
+    assert list(await store.log.outbox(partition(GAME), after=1, limit=1)) == whole[2:3]
+    await store.log.append(GAME, head, behind(head, outbox=(b"5",)))
+    await store.log.trim(partition(GAME), 5)
+    (last,) = await store.log.outbox(partition(GAME))
+    assert last == OutboxEntry(partition(GAME), 5, outbox_link(whole[3].hash, GAME, b"5"), GAME, b"5")
+    assert [entry.body for entry in await store.log.outbox(partition(OTHER))] == [b"other"]
+
+
+async def test_an_outbox_is_never_trimmed_away(store: Store) -> None:
+    await store.log.append(GAME, origin(GAME), behind(origin(GAME), outbox=(b"1", b"2")))
+    for position in (0, 1, 3, 100):
+        await store.log.trim(partition(GAME), position)
+        assert [entry.body for entry in await store.log.outbox(partition(GAME))] == [b"1", b"2"]
+    await store.log.trim(77, 1)
 
 
 # ---------------------------------------------------------------- listeners

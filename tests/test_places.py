@@ -61,7 +61,7 @@ def built(log: Log, entered: Entered | None) -> Games:
 
 
 async def told(log: Log) -> list[Opening | Closing]:
-    return [entries.decode(entry.body) for which in range(256) for entry in await log.outbox(which)]
+    return [entries.decode_of_game(entry.body) for which in range(256) for entry in await log.outbox(which)]
 
 
 async def test_where_closings_do_not_enter_the_next_game_opens_after_two_seconds_and_names_the_one_before() -> None:
@@ -118,7 +118,7 @@ async def test_results_of_a_player_enter_in_the_order_played_whatever_the_stores
         played.append(game)
     await sequencer.copy_all()
     for _ in range(2):
-        found = [entries.decode(body) for body in await ledger.leaves(0, 1000)]
+        found = [entries.decode_of_game(body) for body in await ledger.leaves(0, 1000)]
         assert [(type(entry), entry.game) for entry in found] == [
             (kind, game) for game in played for kind in (Opening, Closing)
         ]

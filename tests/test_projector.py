@@ -13,9 +13,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from events.database import Database
-from events.entries import Closing, LedgerEntry
+from events.entries import Barred, Closing, LedgerEntry
 from projections import leaderboard, records
-from projections.leaderboard import LADDERS, LEADERBOARD, WINDOWED, Board, measures, score, standing
+from projections.leaderboard import BARS, LADDERS, LEADERBOARD, WINDOWED, Board, measures, score, standing
 from projections.projection import Projection, digest, fold, stored
 from projections.records import RECORDS
 from projections.windows import windows
@@ -24,7 +24,7 @@ from server.boards import Boards, Place
 from server.folding import Diverged
 from server.generations import SCHEMA, Checkpoint
 from server.projector import PROJECTIONS, NotReady, Projector
-from tests.entries import MONDAY_MS, A, B, ListLedger, house, player, synthetic, versus
+from tests.entries import MONDAY_MS, A, B, ListLedger, acts, house, player, synthetic, versus
 from tests.running import wait_seconds_max
 
 pytestmark = pytest.mark.anyio
@@ -80,10 +80,12 @@ def all_boards(entries: Sequence[LedgerEntry]) -> list[Board]:
 
 def places(board: Board, rows: dict[bytes, Any]) -> list[Place]:
     """A whole board the plain way: sort by value, index, player; count who has more."""
+    barred = {key[len(BARS) :] for key, row in rows.items() if key.startswith(BARS) and row.games > row.wins}
     found = [
         (-value[0], value[1], key[len(board.prefix) :])
         for key, row in rows.items()
-        if key.startswith(board.prefix) and (value := standing(board.measure, row)) is not None
+        if key.startswith(board.prefix)
+        if key[len(board.prefix) :] not in barred and (value := standing(board.measure, row)) is not None
     ]
     ordered = sorted(found)
     return [
@@ -130,9 +132,15 @@ closings = st.one_of(
 )
 
 
-@given(st.lists(closings, min_size=1, max_size=12), st.data())
+bars = st.builds(lambda who: Barred(who, 1, MONDAY_MS, "two accounts"), people)
+
+
+@given(st.lists(closings, min_size=1, max_size=9), st.lists(st.one_of(closings, bars), max_size=9), st.data())
 @settings(max_examples=25, deadline=None)
-def test_after_every_entry_the_rows_and_all_ranks_are_those_of_a_rebuild(entries: list[LedgerEntry], data: Any) -> None:
+def test_after_every_entry_the_rows_and_all_ranks_are_those_of_a_rebuild(
+    first: list[LedgerEntry], then: list[LedgerEntry], data: Any
+) -> None:
+    entries = acts([*first, *then])
     which = data.draw(st.lists(st.sampled_from(all_boards(entries)), min_size=1, max_size=6, unique=True))
 
     async def check(folder: Path) -> None:
@@ -163,6 +171,31 @@ async def test_after_every_entry_every_board_is_that_of_a_rebuild(tmp_path: Path
             await agree(database, ledger)
             await boards_agree(boards, entries[:number], which[number % 5 :: 5])
         await boards_agree(boards, entries, which)
+
+
+async def test_a_barred_player_stands_nowhere_until_the_bar_is_lifted(tmp_path: Path) -> None:
+    board = Board("states-relaxed", "wins", "all")
+    bar = Barred(A, 1, MONDAY_MS, "two accounts")
+    ledger = ListLedger(acts([house(A, True), house(A, True), house(B, True), bar, house(A, True), bar]))
+    places_of: list[list[tuple[bytes, int, int]]] = []
+    async with opened(tmp_path) as database:
+        shown, ledger.entries = ledger.entries, []
+        projector = Projector(database, ledger)
+        boards, late = Boards(database, projector), Boards(database, projector)
+        for entry in shown:
+            ledger.entries.append(entry)
+            await projector.advance()
+            late._reset(LEADERBOARD.name)
+            for each in (await boards.standings(board), await late.standings(board)):
+                assert each.rank(A) == (next((at.rank for at in each.top(9).places if at.player == A), None))
+                places_of.append([(place.player, place.value, place.entry) for place in each.top(9).places])
+    assert places_of[0::2] == places_of[1::2]
+    assert places_of[4::2] == [
+        [(A, 2, 1), (B, 1, 2)],
+        [(B, 1, 2)],
+        [(B, 1, 2)],
+        [(A, 3, 4), (B, 1, 2)],
+    ]
 
 
 async def test_every_measure_of_many_games_is_on_its_board(tmp_path: Path) -> None:

@@ -84,7 +84,7 @@ async def test_an_opening_is_witnessed_and_its_proof_holds(server: Server, http:
     assert told["key"] == str(key_of(http))
     signed = read_note(told["checkpoint"].encode(), key_of(http))
     entry = base64.b64decode(told["entry"])
-    opening = entries.decode(entry)
+    opening = entries.decode_of_game(entry)
     assert isinstance(opening, Opening)
     assert (opening.game, opening.version, opening.hash) == (game, followed.head.version, followed.head.hash)
     proof = [base64.b64decode(each) for each in told["proof"]]
@@ -102,7 +102,7 @@ async def test_what_is_signed_can_be_fetched_and_is_the_ledger(server: Server, h
     needed = {tile: get(http, f"/{tile.path}").content for tile in tiles.made(0, signed.size)}
     proven = tiles.ProvenTiles(signed.size, signed.checkpoint.root, needed.__getitem__)
     assert [proven.hash_of(0, index) for index in range(signed.size)] == list(map(merkle.leaf_hash, bodies))
-    found = [entries.decode(body) for body in bodies]
+    found = [entries.decode_of_game(body) for body in bodies]
     mine = [entry for entry in found if entry.game in games]
     assert [(type(entry), entry.game) for entry in mine] == [
         (kind, game) for game in games for kind in (Opening, Closing)

@@ -210,8 +210,8 @@ def test_keys_say_whose_and_where() -> None:
 
 def test_an_import_comes_back_from_its_bytes_and_nonsense_does_not() -> None:
     entry = Imported(bytes(16), MONDAY_MS, A, RELAXED, (("opal", True), ("", None), ("", False)), 7)
-    assert entries.decode_import(entries.encode(entry)) == entry
+    assert entries.decode(entries.encode(entry)) == entry
     for wrong in ((("opal", 1),), (("opal",),), ((True, True),)):
         changed = Imported(bytes(16), MONDAY_MS, A, RELAXED, wrong, 7)  # type: ignore[arg-type]
         with pytest.raises(Undecodable):
-            entries.decode_import(entries.encode(changed))
+            entries.decode(entries.encode(changed))

@@ -46,7 +46,7 @@ def plan(chance: Random, games: int, partitions: int) -> list[Entry]:
 
 
 async def entered(ledger: Ledger) -> list[Entry]:
-    return [entries.decode(body) for body in await ledger.leaves(0, 100_000)]
+    return [entries.decode_of_game(body) for body in await ledger.leaves(0, 100_000)]
 
 
 def assert_in_order(found: Sequence[Entry], told: Sequence[Entry]) -> None:

@@ -9,13 +9,14 @@ from pathlib import Path
 import pytest
 
 from events import entries, ledger, notes, tiles
-from events.entries import Closing, Entry, Opening
+from events.entries import Closing, Entry, LedgerEntry, Opening
 from events.ledger import Copy
 from events.merkle import EMPTY, leaf_hash
 from events.notes import Checkpoint
 from events.tiles import Bundle, Tile
 from projections import saved
-from projections.whole import CLOSED_MS_MAX, Fetch, Seen, Untrue, check, published_key
+from projections.seen import Seen
+from projections.whole import CLOSED_MS_MAX, Fetch, Untrue, check, published_key
 from server.archive import CHECKPOINT, archive, game_path
 from server.fetch import fetcher
 from tests import leaves
@@ -230,7 +231,7 @@ async def test_a_leaf_that_does_not_say_what_its_game_does_is_named(
     assert played(2).game.hex() in fault
 
 
-async def republish_with(published: Published, told: Sequence[Entry], files: Mapping[int, str]) -> None:
+async def republish_with(published: Published, told: Sequence[LedgerEntry], files: Mapping[int, str]) -> None:
     """Also where the publisher itself would have refused."""
     place = archive(folder(published))
     shutil.rmtree(folder(published))

@@ -33,6 +33,7 @@ const sentences = {
   no_session: "This browser only watches: it has no session with the server. Allow cookies for this address and load the page again.",
   too_many_subscriptions: "This page watches too many things at once. Load it again.",
   damaged: "The stored record of this game is damaged, so it is not continued. It costs you nothing: start a new game.",
+  barred: "You are barred from games that count. Your page says why.",
   try_again: "The server is busy. Trying again …",
   misunderstood: "The server didn’t understand this page, and nothing was played. Load the page again.",
 };
