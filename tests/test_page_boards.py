@@ -318,3 +318,43 @@ async def test_a_ledger_that_went_another_way_is_told_and_one_that_grew_is_not(
         assert evidence["told"]["checkpoint"].startswith("statecraft/")
         await page.reload()
         await expect(alarm).to_be_visible()
+
+
+async def test_a_player_takes_a_name_and_a_new_key_and_leaves_for_good(
+    browser: Browser, server: Server, members: list[Member]
+) -> None:
+    leaver = members[-2]
+    # A browser writes every refusal into its console.
+    async with visiting(browser, server, expected=("status of 400",)) as context:
+        await enter(context, server, leaver)
+        page = await at.arrive(context, "/#/me")
+        field = page.get_by_label("The name that others see")
+        await field.fill("x")
+        await field.press("Enter")
+        await expect(page.get_by_text("A name has 2 to 20 characters.")).to_be_visible()
+        await expect(field).to_have_attribute("aria-invalid", "true")
+        await field.fill("Ada Lovelace")
+        await page.get_by_role("button", name="Keep it").click()
+        await expect(page.get_by_role("heading", level=1)).to_have_text("Ada Lovelace")
+        await page.get_by_role("button", name="Make a new key").click()
+        await page.get_by_role("dialog").get_by_role("button", name="Make a new one").click()
+        await expect(page.locator("#name-told")).to_contain_text("This browser has a new key.")
+        with server.http(cookies={"statecraft": leaver.token}) as http:
+            assert http.get("/api/session").json() == {"player": None}
+        assert await at.player_of(page) == leaver.player
+        await page.evaluate("localStorage.setItem('statecraft.secret', '\"as if it had played\"')")
+        erase = page.get_by_role("button", name="Erase me")
+        await erase.click()
+        question = page.get_by_role("dialog", name="Erase everything about you?")
+        await expect(question).to_contain_text("Your finished games stay in the signed record")
+        await page.keyboard.press("Escape")
+        await expect(erase).to_be_focused()
+        await erase.click()
+        await question.get_by_role("button", name="Erase me").click()
+        await expect(page.get_by_role("heading", name="kept on record")).to_be_visible()
+        kept = "() => (localStorage.getItem('statecraft.secret') ?? '').includes('as if')"
+        await page.wait_for_function(f"() => !({kept})()")
+        assert await at.player_of(page) != leaver.player
+        await page.goto(f"/#/player/{leaver.player.hex()}")
+        await expect(page.get_by_role("heading", level=1)).to_have_text("erased player")
+        await expect(page.locator(".history tbody tr")).to_have_count(GAMES[-2])
