@@ -1,6 +1,7 @@
 """Names: what may be chosen, who looks like whom; and erasing: nothing of a player is left but a random id."""
 
 import asyncio
+import re
 import time
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
@@ -211,6 +212,20 @@ async def test_after_erasing_the_files_have_no_byte_of_it(database: Database, tm
                 assert text.encode() not in after, text
         assert _hash(token) not in after
     assert f"Nameless {gone[-1] + 2:04}".encode() in bytes_in(tmp_path)
+
+
+async def test_scrubbing_takes_what_sqlite_itself_leaves_behind(database: Database, tmp_path: Path) -> None:
+    def fill(connection: Any) -> None:
+        connection.execute("PRAGMA secure_delete = OFF")
+        for number in range(500):
+            values = (b"%016d" % (number * 7919 % 500), f"Nameless {number:04}", f"looks {number:04}", NOW)
+            connection.execute("INSERT INTO names VALUES (?, ?, ?, ?, 0)", values)
+
+    await database.write(fill)
+    await database.write(lambda connection: connection.execute("DELETE FROM names WHERE name <> 'Nameless 0007'"))
+    assert bytes_in(tmp_path).count(b"Nameless ") > 100
+    await database.scrub()
+    assert set(re.findall(rb"Nameless \d+", bytes_in(tmp_path))) == {b"Nameless 0007"}
 
 
 async def test_a_reader_that_holds_the_file_delays_erasing_and_does_not_spoil_it(
