@@ -90,7 +90,7 @@ def load(data: bytes) -> Proof:
     except BadKey as error:
         raise BadProof(f"the key: {error}") from error
     proof = Proof(verifier, checkpoint, _read_place(lines[1]), _read_place(lines[2]), saved.load(game))
-    if save(proof).encode() != data:
+    if save(proof).encode(errors="surrogatepass") != data:
         raise BadProof("a line isn't written in the one form that counts")
     return proof
 

@@ -40,8 +40,12 @@ export const { encode, decode, decodeMulti, decodeAsync, decodeArrayStream, deco
   copy(from(name, "LICENSE"), "msgpack/LICENSE");
 }
 
-/** SHA-256 and HMAC, as the package has them: WebCrypto is missing where a page comes over plain HTTP, and never answers at once. */
+/** SHA-256, HMAC and Ed25519, as the packages have them: WebCrypto is missing where a page comes over plain HTTP, and never answers at once. */
 function noble() {
+  const curve = "@noble/ed25519";
+  const signatures = readFileSync(from(curve, "index.js"), "utf8");
+  write("noble/ed25519.js", `/*! ${curve} ${version(curve)}, MIT, see LICENSE beside this file. */\n${signatures}`);
+  write("noble/ed25519.d.ts", `export * from "${curve}";\n`);
   const name = "@noble/hashes";
   for (const file of ["sha2", "hmac", "utils", "_md", "_u64"]) {
     const source = readFileSync(from(name, `${file}.js`), "utf8");

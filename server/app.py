@@ -20,6 +20,7 @@ from events.sqlite import SCHEMA, SqliteLog
 from events.sqlite_ledger import SqliteLedger
 from server import (
     described,
+    embedding,
     folds,
     generations,
     http,
@@ -37,8 +38,10 @@ from server.archive import archive
 from server.archived import ArchivedLog
 from server.audience import Audience
 from server.barring import is_barred
+from server.board_feeds import BoardFeeds
 from server.boards import Boards
 from server.clock import Beats, Sweep, now_ms
+from server.embedding import AnyOrigin
 from server.games import Games
 from server.hall import hall
 from server.joins import Joins
@@ -114,6 +117,7 @@ def application(settings: Settings) -> Starlette:
         keys = operator_keys(settings.keys)
         database = await Database.open(settings.log, SCHEMAS)
         people_database = await Database.open(settings.people, PEOPLE_SCHEMAS, shared=True)
+        called = Names(people_database)
         await people.move_from(database, people_database)
         hot = SqliteLog(database)
         ledger = SqliteLedger(database)
@@ -133,6 +137,7 @@ def application(settings: Settings) -> Starlette:
         sweep = Sweep(games, log, now_ms)
         rating = partial(ratings.rating, projector)
         meeting = hall(games, audience, SqliteMeetings(database), rating, now_ms, keys[max(keys)])
+        board_feeds = BoardFeeds(boards, projector, called.of, now_ms)
         app.state.parts = Parts(
             settings,
             now_ms,
@@ -148,8 +153,9 @@ def application(settings: Settings) -> Starlette:
             projector,
             boards,
             meeting,
+            board_feeds,
             people_database,
-            Names(people_database),
+            called,
             Joins(settings.joins_max),
         )
         # Before the first look at deadlines, so that the time until now is given back.
@@ -159,6 +165,7 @@ def application(settings: Settings) -> Starlette:
             asyncio.create_task(_for_ever(partial(sweep.for_ever, settings.sweep_seconds))),
             *(asyncio.create_task(_for_ever(loop)) for loop in meeting.loops),
             asyncio.create_task(_for_ever(audience.heal)),
+            asyncio.create_task(_for_ever(board_feeds.run)),
             asyncio.create_task(_for_ever(sequencer.run)),
             asyncio.create_task(_for_ever(publisher.run)),
             asyncio.create_task(_for_ever(letting_go.run)),
@@ -187,7 +194,8 @@ def application(settings: Settings) -> Starlette:
             *players.routes(),
             *personal.routes(),
             *described.routes(),
-            Mount("/", StaticFiles(directory=WEB, html=True)),
+            *embedding.routes(),
+            Mount("/", AnyOrigin(StaticFiles(directory=WEB, html=True))),
         ],
         middleware=[Middleware(Headers)],
         exception_handlers=dict(http.PROBLEMS),

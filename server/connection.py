@@ -7,8 +7,9 @@ from events.chain import Head
 from events.log import Unknown
 from rules.catalogue import RULES
 from rules.game import Reason, Rules
-from server import wire
+from server import board_feeds, wire
 from server.audience import Audience, Watcher, Way
+from server.board_feeds import BoardFeeds
 from server.games import Damaged, Games
 from server.hall import Hall
 from server.replaying import Recordings, Replays
@@ -51,8 +52,9 @@ class Connection:
         player: bytes | None,
         way: Way,
         hall: Hall | None = None,
+        boards: BoardFeeds | None = None,
     ):
-        """`hall`: None where nobody meets anybody."""
+        """`hall`: None where nobody meets anybody; `boards`: None where nothing is folded."""
         self._games = games
         self._audience = audience
         self.codec = codec
@@ -60,6 +62,7 @@ class Connection:
         self._watcher = Watcher(codec, player, way)
         self._replays = Replays(recordings, self._watcher)
         self._hall = hall
+        self._boards = boards
         self._tokens = BURST
         self._refilled = 0.0
         if hall is not None and player is not None:
@@ -82,6 +85,8 @@ class Connection:
         self._replays.leave()
         if self._hall is not None:
             self._hall.leave(self._watcher)
+        if self._boards is not None:
+            self._boards.gone(self._watcher)
 
     async def _act(self, message: FromClient) -> None:
         match message:
@@ -203,6 +208,8 @@ class Connection:
             await self._replays.subscribe(replayed, wanted)
         elif (game := _game(topic)) is not None:
             await self._audience.subscribe(self._watcher, game, Head(*after) if after else None)
+        elif self._boards is not None and topic.startswith(board_feeds.KIND):
+            await self._boards.follow(self._watcher, topic, after)
         elif self._hall is not None and topic == "lobby":
             self._hall.lobby.feed.follow(self._watcher, after)
         elif self._hall is not None and topic == "me" and self._player is not None:
@@ -219,6 +226,8 @@ class Connection:
             self._audience.unsubscribe(self._watcher, game)
         elif (replayed := _game(topic, "replay")) is not None:
             self._replays.unsubscribe(replayed)
+        elif self._boards is not None and topic.startswith(board_feeds.KIND):
+            self._boards.leave(self._watcher, topic)
         elif self._hall is not None and topic == "lobby":
             self._hall.lobby.feed.leave(self._watcher)
         elif self._hall is not None and topic == "me" and self._player is not None:

@@ -1,7 +1,8 @@
 """Feeds: states of named sections with keyed rows, that anybody may follow and resume. They stand for soft state only.
 
-A feed keeps its last deltas. Whoever comes back with its epoch and a version among them gets what he missed, anybody
-else the whole; `subscribed` says which. Each frame is encoded once for all who speak its subprotocol.
+A feed keeps its last deltas. Whoever comes back with a position among theirs gets what he missed, anybody else the
+whole; `subscribed` says which. A position is a version and 32 bytes: the feed's epoch, or, where the state follows from
+the ledger, the hash of its last leaf. Each frame is encoded once for all who speak its subprotocol.
 """
 
 import secrets
@@ -17,6 +18,7 @@ EPOCH_BYTES = 32
 
 Rows = Mapping[str, Any]
 """By key."""
+Position = tuple[int, bytes]
 
 
 class Feed:
@@ -29,15 +31,20 @@ class Feed:
         """Another process, or this one after it forgot, has another one."""
         self.watchers: set[Watcher] = set()
         self._rows: dict[str, dict[str, Any]] = {section: {} for section in sections}
-        self._deltas: deque[Delta] = deque(maxlen=DELTAS_KEPT)
+        self._deltas: deque[tuple[Position, Delta]] = deque(maxlen=DELTAS_KEPT)
+        """Each with the position before it."""
+        self._sure = True
+        """Whether everybody at this position holds these rows."""
         self._encoded: dict[str, tuple[int, bytes]] = {}
         """The snapshot of a version, by subprotocol: many may come at once."""
 
     def rows(self, section: str) -> Rows:
         return self._rows[section]
 
-    def set(self, sections: Mapping[str, Rows]) -> None:
-        """These sections have these rows now. Whoever follows is told what that changes, if it does."""
+    def set(self, sections: Mapping[str, Rows], at: Position | None = None) -> None:
+        """These sections have these rows now. Whoever follows is told what that changes, if it does.
+
+        `at`: where they stand, of a state that has positions of its own; else they are the next version."""
         put: dict[str, list[Any]] = {}
         gone: dict[str, list[str]] = {}
         for section, rows in sections.items():
@@ -51,9 +58,16 @@ class Feed:
             self._rows[section] = dict(rows)
         if not put and not gone:
             return
-        self.version += 1
-        delta = Delta(self.topic, self.version, put, gone)
-        self._deltas.append(delta)
+        stood = (self.version, self.epoch)
+        self.version, self.epoch = at or (self.version + 1, self.epoch)
+        delta = Delta(self.topic, self.version, put, gone, at and at[1])
+        if self._sure and at != stood:
+            self._deltas.append((stood, delta))
+        else:
+            # A name or a window changed, and the position doesn't tell: whoever comes back from it gets the whole.
+            self._deltas.clear()
+        self._sure = at != stood
+        self._encoded.clear()
         frames: dict[str, bytes] = {}
         for watcher in tuple(self.watchers):
             frame = frames.get(watcher.codec.name)
@@ -71,20 +85,21 @@ class Feed:
             send(self._snapshot(codec))
             return
         assert after is not None
-        send(codec.encode(Subscribed(self.topic, True, after[0], self.epoch)))
+        send(codec.encode(Subscribed(self.topic, True, *after)))
         for delta in missed:
             send(codec.encode(delta))
 
     def leave(self, watcher: Watcher) -> None:
         self.watchers.discard(watcher)
 
-    def _missed(self, after: tuple[int, bytes] | None) -> list[Delta] | None:
+    def _missed(self, after: Position | None) -> list[Delta] | None:
         """The deltas behind `after`; None where they aren't kept, or it is nothing of this feed."""
-        if after is None or after[1] != self.epoch or after[0] > self.version:
-            return None
-        if self.version - after[0] > len(self._deltas):
-            return None
-        return [delta for delta in self._deltas if delta.version > after[0]]
+        if after == (self.version, self.epoch):
+            return [] if self._sure else None
+        for number, (before, _) in enumerate(self._deltas):
+            if before == after:
+                return [delta for _, delta in list(self._deltas)[number:]]
+        return None
 
     def _snapshot(self, codec: Codec) -> bytes:
         version, frame = self._encoded.get(codec.name, (-1, b""))

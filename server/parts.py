@@ -9,6 +9,7 @@ from events.ledger import Ledger
 from events.log import Log
 from server.archive import Archive
 from server.audience import Audience
+from server.board_feeds import BoardFeeds
 from server.boards import Boards
 from server.games import Games
 from server.hall import Hall
@@ -43,6 +44,7 @@ class Parts:
     projector: Projector
     boards: Boards
     hall: Hall
+    board_feeds: BoardFeeds
     people_database: Database
     names: "Names"
     joins: Joins

@@ -2,13 +2,15 @@
 
 from events import ledger
 from events.database import Database
+from events.ledger import Ledger
+from events.notes import VerifierKey
 from events.sqlite_ledger import SqliteLedger
 from projections import saved
 from projections.proof import Place, Proof, check, save
-from server.archive import CHECKPOINT, archive, game_path
+from server.archive import CHECKPOINT, Archive, archive, game_path
 from server.keys import ledger_key
 from server.settings import Settings
-from server.signer import read_note, signer
+from server.signer import Signed, read_note, signer
 from server.witness import witness
 
 
@@ -26,23 +28,29 @@ async def make_proof(settings: Settings, name: str) -> bytes:
         raise NoProof(f"there is no log at {settings.log}")
     game, kept = bytes.fromhex(name), archive(settings.archive)
     key = signer(ledger_key(settings.keys)).key
-    note, data = await kept.get(CHECKPOINT), await kept.get(game_path(game))
-    if note is None or data is None:
-        raise NoProof(f"nothing signed closes game {name}: it runs, is about to be signed, or isn't known here")
-    signed = read_note(note, key)
+    note = await kept.get(CHECKPOINT)
     database = await Database.reader(settings.log)
     try:
-        places = []
-        for once in (ledger.opening(game), ledger.closing(game)):
-            index = await SqliteLedger(database).find(once)
-            if index is None or index >= signed.size:
-                raise NoProof(f"game {name} isn't under the signed checkpoint yet")
-            found = await witness(SqliteLedger(database), signed, index)
-            places.append(Place(index, found.entry, found.proof))
+        signed = None if note is None else read_note(note, key)
+        written = await proof(SqliteLedger(database), kept, signed, key, game)
     finally:
         await database.close()
-    written = save(Proof(key, signed.note.decode(), places[0], places[1], saved.load(data))).encode()
     proven = check(written, key)
     if not proven.passed:
         raise NoProof(f"it doesn't prove itself: {proven.failure or proven.findings.failure}")
     return written
+
+
+async def proof(ledger_: Ledger, kept: Archive, signed: Signed | None, key: VerifierKey, game: bytes) -> bytes:
+    """A proof's bytes, not checked. Raises NoProof."""
+    data = await kept.get(game_path(game))
+    if signed is None or data is None:
+        raise NoProof(f"nothing signed closes game {game.hex()}: it runs, is about to be signed, or isn't known here")
+    places = []
+    for once in (ledger.opening(game), ledger.closing(game)):
+        index = await ledger_.find(once)
+        if index is None or index >= signed.size:
+            raise NoProof(f"game {game.hex()} isn't under the signed checkpoint yet")
+        found = await witness(ledger_, signed, index)
+        places.append(Place(index, found.entry, found.proof))
+    return save(Proof(key, signed.note.decode(), places[0], places[1], saved.load(data))).encode()

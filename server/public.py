@@ -13,10 +13,11 @@ from starlette.routing import Route
 from events import ledger, tiles
 from server.archive import game_path
 from server.barring import bars
-from server.http import ANY_ORIGIN, Problem, game_of, parts_of
+from server.http import ANY_ORIGIN, Problem, export, game_of, parts_of
+from server.prove import NoProof, proof
 from server.query import player_of, wait_ms
 from server.signer import is_signed
-from server.witness import witness
+from server.witness import consistency, witness
 
 FOR_EVER = {**ANY_ORIGIN, "cache-control": "public, max-age=31536000, immutable"}
 
@@ -72,6 +73,52 @@ async def state(request: Request) -> Response:
     return JSONResponse(body, headers=ANY_ORIGIN)
 
 
+async def growth(request: Request) -> Response:
+    """Whether the signed ledger begins with the one that somebody saw: the proof, for him to check."""
+    parts = parts_of(request)
+    text, signed = request.query_params.get("size", ""), parts.publisher.signed
+    if not text.isascii() or not text.isdigit() or len(text) > 19:
+        raise Problem(400, "bad_size", "size is the number of leaves of an older checkpoint; 0 if there is none.")
+    size, proved = int(text), None
+    if signed is not None and size <= signed.size:
+        proved = [_base64(each) for each in await consistency(parts.ledger, size, signed)] if size else []
+    body = {
+        "size": size,
+        "proof": proved,
+        "checkpoint": signed.note.decode() if signed else None,
+        "key": str(parts.publisher.key),
+    }
+    return JSONResponse(body, headers=ANY_ORIGIN)
+
+
+async def leaf(request: Request) -> Response:
+    parts, text = parts_of(request), request.path_params["index"]
+    signed = parts.publisher.signed
+    known = text.isascii() and text.isdigit() and len(text) <= 19 and str(int(text)) == text
+    if not known or signed is None or int(text) >= signed.size:
+        raise Problem(404, "unknown_leaf", "The signed ledger has no such leaf.")
+    found = await witness(parts.ledger, signed, int(text))
+    body = {
+        "index": found.index,
+        "entry": _base64(found.entry),
+        "proof": [_base64(each) for each in found.proof],
+        "checkpoint": signed.note.decode(),
+        "key": str(parts.publisher.key),
+    }
+    return JSONResponse(body, headers=ANY_ORIGIN)
+
+
+async def game_proof(request: Request) -> Response:
+    """The saved game, behind its place in the ledger as soon as that is signed."""
+    parts, game = parts_of(request), game_of(request)
+    try:
+        data = await proof(parts.ledger, parts.archive, parts.publisher.signed, parts.publisher.key, game)
+    except NoProof:
+        return await export(request)
+    headers = {**ANY_ORIGIN, "Content-Disposition": f'attachment; filename="{game.hex()}.jsonl"'}
+    return Response(data, media_type="application/x-ndjson", headers=headers)
+
+
 async def game_witness(request: Request) -> Response:
     parts, game = parts_of(request), game_of(request)
     end = asyncio.get_running_loop().time() + wait_ms(request) / 1000
@@ -123,6 +170,9 @@ def routes() -> list[Route]:
         Route("/tile/{path:path}", tile),
         Route("/games/{game}.jsonl", closed_game),
         Route("/api/ledger", state),
+        Route("/api/ledger/consistency", growth),
+        Route("/api/ledger/leaves/{index}", leaf),
+        Route("/api/games/{game}/proof", game_proof),
         Route("/api/games/{game}/witness", game_witness),
         Route("/api/players/{player}/bars", player_bars),
     ]

@@ -160,7 +160,9 @@ async def _attend(websocket: WebSocket, parts: Parts, codec: Codec, who: Session
     """From the accepted handshake to the end of the connection."""
     await websocket.accept(subprotocol=codec.name)
     outgoing = Outgoing(websocket, codec.text, parts.settings.close_seconds)
-    connection = Connection(parts.games, parts.audience, parts.recordings, codec, who.player, outgoing, parts.hall)
+    connection = Connection(
+        parts.games, parts.audience, parts.recordings, codec, who.player, outgoing, parts.hall, parts.board_feeds
+    )
     connection.hello(who.why_not, parts.clock())
     writing = asyncio.create_task(outgoing.drain())
     reading = outgoing.reading = asyncio.create_task(_receive(websocket, connection, outgoing, codec))

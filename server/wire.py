@@ -134,11 +134,12 @@ class Rematch(Message, tag="rematch", frozen=True):
 
 
 class Subscribe(Message, tag="subscribe", frozen=True):
-    """To `game/ID`, `lobby` or `me`; or to `replay/ID`, which alone takes the fields below `after`."""
+    """To `game/ID`, `lobby`, `me` or `board/LADDER/MEASURE/WINDOW`; or to `replay/ID`, which alone takes the fields
+    below `after`."""
 
     topic: Topic
     after: tuple[Version, Hash] | None = None
-    """Version and hash of the last event the client holds, of a feed its last version and epoch; None: all of it."""
+    """Version and hash of the last event the client holds, of a feed its last version and hash; None: all of it."""
     at: Version | None = None
     """What stood after that many events is shown first, and what follows continues there."""
     limit: Version | None = None
@@ -291,20 +292,22 @@ class Presence(Message, tag="presence", frozen=True):
 
 
 class Snapshot(Message, tag="snapshot", frozen=True):
-    """The whole of a feed at a version: its sections, each with its rows."""
+    """The whole of a feed at the position that `subscribed` has just told: its sections, each with its rows."""
 
     topic: str
     version: int
     state: dict[str, list[Any]]
 
 
-class Delta(Message, tag="delta", frozen=True):
+class Delta(Message, tag="delta", frozen=True, omit_defaults=True):
     """What changed in a feed from the version before: by section, rows that came or changed and keys that went."""
 
     topic: str
     version: int
     put: dict[str, list[Any]]
     gone: dict[str, list[str]]
+    hash: bytes | None = None
+    """Of a board: the ledger's last leaf at this version, to resume with. Other feeds keep their epoch."""
 
 
 class Pong(Message, tag="pong", frozen=True):
@@ -332,7 +335,7 @@ ToClient = (
     | Pong
 )
 
-# ---------------------------------------------------------------- rows of the feeds `lobby` and `me`
+# ---------------------------------------------------------------- rows of the feeds
 
 
 class OpenSeat(Struct, frozen=True):
@@ -359,6 +362,32 @@ class LiveGame(Struct, frozen=True):
     """0 where the rules have no rounds."""
     watchers: int
     since_ms: int
+
+
+class BoardState(Struct, frozen=True):
+    """`board/…`, section `board`, one row: what the places are of."""
+
+    ladder: str
+    measure: str
+    window: str
+    until_ms: int | None
+    """When the feed goes over to the next week or day; None: it is of all time."""
+    size: int
+    """How many stand on the whole board."""
+
+
+class BoardPlace(Struct, frozen=True):
+    """`board/…`, section `places`, by player: the top of the board. Rows come in no order: `position` has it."""
+
+    rank: int
+    """From 1; equal values share it."""
+    position: int
+    """From 0."""
+    player: str
+    name: str | None
+    value: int
+    index: int
+    """The ledger entry that gave the value."""
 
 
 class MyGame(Struct, frozen=True):

@@ -1,4 +1,4 @@
-"""A leaf's place under a signed checkpoint, with its proof: what anybody can check against the public key alone."""
+"""Proofs under a signed checkpoint, of a leaf or of an older tree: what anybody can check with the public key alone."""
 
 from dataclasses import dataclass
 
@@ -23,3 +23,9 @@ async def witness(ledger_: Ledger, signed: Signed, index: int) -> Witness:
     (entry,) = await ledger_.leaves(index, 1)
     merkle.check_inclusion(index, size, merkle.leaf_hash(entry), proof, signed.checkpoint.root)
     return Witness(index, entry, proof, signed)
+
+
+async def consistency(ledger_: Ledger, size: int, signed: Signed) -> tuple[bytes, ...]:
+    """That the tree under `signed` begins with the one of `size` leaves, which is neither empty nor larger."""
+    nodes = [node for leaves in merkle.consistency_leaves(size, signed.size) for node in merkle.nodes(leaves)]
+    return merkle.consistency(size, signed.size, await ledger.read(ledger_, nodes))

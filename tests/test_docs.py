@@ -129,6 +129,11 @@ def test_the_examples_of_a_witness_have_what_the_address_gives() -> None:
     assert told.keys() == untold.keys() | {"index", "entry", "proof", "checkpoint"}
 
 
+def test_the_example_of_a_grown_ledger_has_what_the_address_gives() -> None:
+    (told,) = map(json.loads, examples("consistency"))
+    assert told.keys() == {"size", "proof", "checkpoint", "key"}
+
+
 def test_every_domain_string_of_the_code_is_documented() -> None:
     code = "\n".join(path.read_text() for floor in ("rules", "events") for path in (ROOT / floor).glob("*.py"))
     domains = set(re.findall(r'b"(statecraft [a-z-]+ v\d)\\0"', code))

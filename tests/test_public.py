@@ -15,6 +15,7 @@ from events.notes import BadNote, VerifierKey
 from events.tiles import Bundle, Tile
 from projections import saved
 from projections.audit import audit_file
+from projections.proof import check, is_proof
 from rules.game import Opened
 from server.signer import Signed, read_note
 from tests.running import Server, connected, serving, until
@@ -203,3 +204,56 @@ async def test_a_stopped_signer_keeps_nobody_from_playing(tmp_path: Path) -> Non
         assert (at["signed"], at["leaves"]) == (0, 4)
         assert get(http, "/checkpoint").status_code == 404
         assert (tmp_path / "archive" / "checkpoint").read_bytes() == b"nonsense\n"
+
+
+def growth(http: httpx.Client, size: int | str) -> Any:
+    answer = get(http, "/api/ledger/consistency", params={"size": size})
+    assert answer.status_code == 200, answer.text
+    assert answer.headers["access-control-allow-origin"] == "*"
+    return answer.json()
+
+
+async def test_whoever_saw_an_older_ledger_is_proved_that_it_only_grew(server: Server, http: httpx.Client) -> None:
+    await play(server)
+    old = until(lambda: checkpoint(http) if growth(http, 0)["checkpoint"] else None)
+    assert growth(http, 0)["proof"] == []
+    await play(server, games=2)
+    new = until(lambda: fresh if (fresh := checkpoint(http)).size >= old.size + 4 else None)
+    for size in {1, old.size - 1, old.size, new.size}:
+        told = growth(http, size)
+        fresh = read_note(told["checkpoint"].encode(), key_of(http)).checkpoint
+        proof = [base64.b64decode(each) for each in told["proof"]]
+        if size == old.size:
+            merkle.check_consistency(size, fresh.size, old.checkpoint.root, fresh.root, proof)
+            with pytest.raises(merkle.Unproven):
+                merkle.check_consistency(size, fresh.size, flipped(old.checkpoint.root), fresh.root, proof)
+    assert growth(http, new.size + 1000)["proof"] is None
+
+
+@pytest.mark.parametrize("size", ["", "-1", "1.5", "٣", "one", "1" * 20])
+def test_a_size_that_is_none_is_refused(http: httpx.Client, size: str) -> None:
+    answer = get(http, "/api/ledger/consistency", params={"size": size})
+    assert (answer.status_code, answer.json()["error"]) == (400, "bad_size")
+
+
+async def test_a_closed_game_is_given_with_its_place_in_the_ledger(server: Server, http: httpx.Client) -> None:
+    (game,) = await play(server)
+    proven = until(lambda: found if is_proof(found := get(http, f"/api/games/{game.hex()}/proof").content) else None)
+    assert check(proven, key_of(http)).passed
+    assert proven.endswith(server.export(game))
+    async with connected(server, server.join()) as client:
+        running = await client.open()
+    assert get(http, f"/api/games/{running.hex()}/proof").content == server.export(running)
+    assert get(http, f"/api/games/{'0' * 32}/proof").status_code == 404
+
+
+async def test_every_leaf_is_given_with_its_way_to_the_root(server: Server, http: httpx.Client) -> None:
+    await play(server)
+    signed = until(lambda: checkpoint(http) if growth(http, 0)["checkpoint"] else None)
+    for index in range(signed.size):
+        told = get(http, f"/api/ledger/leaves/{index}").json()
+        fresh = read_note(told["checkpoint"].encode(), key_of(http)).checkpoint
+        entry, proof = base64.b64decode(told["entry"]), [base64.b64decode(each) for each in told["proof"]]
+        merkle.check_inclusion(index, fresh.size, merkle.leaf_hash(entry), proof, fresh.root)
+    for wrong in ("00", "-1", "1.0", "x", "10000000", "9" * 30):
+        assert get(http, f"/api/ledger/leaves/{wrong}").json()["error"] == "unknown_leaf"

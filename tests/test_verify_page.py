@@ -11,10 +11,14 @@ from typing import Literal
 import pytest
 from playwright.async_api import Browser, Page, async_playwright, expect
 
+from events import entries
 from projections import saved
+from projections.told import told
 from rules.war import CLASSIC
+from tests.ledgers import HAND
 from tests.npm import checkout
 from tests.positions import war_game
+from tests.test_proof_js import placed
 
 TOP = Path(__file__).resolve().parent.parent
 GOLDEN = TOP / "tests" / "golden"
@@ -185,6 +189,69 @@ async def test_nothing_is_out_of_reach(
     """No rule of WCAG that axe knows is broken, and nothing needs scrolling sideways, with every detail open."""
     await page.emulate_media(color_scheme=scheme)
     await page.get_by_label("Choose a saved game").set_input_files(game if fair else broken(tmp_path, game))
+    await expect(page.get_by_role("heading", level=2)).to_be_focused()
+    await page.evaluate("for (const each of document.querySelectorAll('details')) each.open = true")
+    axe = (checkout() / "node_modules" / "axe-core" / "axe.min.js").read_text(encoding="utf-8")
+    await page.evaluate(axe)
+    assert await page.evaluate("axe.run().then(({ violations }) => violations.map(({ id, help }) => [id, help]))") == []
+    assert await page.evaluate("document.documentElement.scrollWidth") == 320
+
+
+# ---------------------------------------------------------------- proofs
+
+
+@pytest.fixture(scope="module")
+def proof(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The saved game as it stands in a ledger of three leaves."""
+    game = saved.load(GAME.read_bytes())
+    opening, closing = told(game)
+    assert opening is not None
+    assert closing is not None
+    path = tmp_path_factory.mktemp("proof") / "game.proof.jsonl"
+    path.write_bytes(placed(game, entries.encode(opening), entries.encode(closing)))
+    return path
+
+
+async def test_a_proof_is_said_to_hold_and_whose_ledger_it_is(page: Page, proof: Path) -> None:
+    await page.get_by_label("Choose a saved game").set_input_files(proof)
+    await expect(page.get_by_role("heading", name="Every check passed")).to_be_focused()
+    await expect(
+        page.get_by_text("The game’s opening is leaf 0 and its closing is leaf 2 of a tree of 3 leaves")
+    ).to_be_visible()
+    await expect(page.get_by_text(str(HAND.key))).to_be_visible()
+    await expect(page.get_by_text("This browser knows no key of the ledger.")).to_be_visible()
+    await expect(page.get_by_text("until there is a ledger")).to_have_count(0)
+    for key, words in (
+        (str(HAND.key), "It is the key that this browser knows"),
+        (f"{HAND.key}x", "It is not the ledger"),
+    ):
+        await page.evaluate("key => localStorage.setItem('statecraft.ledger', JSON.stringify(key))", key)
+        await page.get_by_label("Choose a saved game").set_input_files(proof)
+        await expect(page.get_by_text(words)).to_be_visible()
+    await expect(page.get_by_role("heading", name="This proof does not hold")).to_be_focused()
+
+
+def larger(proof: Path, folder: Path) -> Path:
+    """The proof with a leaf more in its checkpoint, under the signature of the one without."""
+    path = folder / "forged.jsonl"
+    path.write_text(proof.read_text().replace("\\n3\\n", "\\n4\\n"))
+    assert path.read_text() != proof.read_text()
+    return path
+
+
+async def test_a_proof_whose_tree_was_never_signed_does_not_hold_though_its_game_does(
+    page: Page, proof: Path, tmp_path: Path
+) -> None:
+    await page.get_by_label("Choose a saved game").set_input_files(larger(proof, tmp_path))
+    await expect(page.get_by_role("heading", name="This proof does not hold")).to_be_focused()
+    await expect(page.get_by_text("The checkpoint’s signature doesn’t fit its text.")).to_be_visible()
+    await expect(page.get_by_text("neither can be changed")).to_have_count(0)
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+async def test_a_proof_is_within_everybodys_reach(page: Page, proof: Path, scheme: Literal["light", "dark"]) -> None:
+    await page.emulate_media(color_scheme=scheme)
+    await page.get_by_label("Choose a saved game").set_input_files(proof)
     await expect(page.get_by_role("heading", level=2)).to_be_focused()
     await page.evaluate("for (const each of document.querySelectorAll('details')) each.open = true")
     axe = (checkout() / "node_modules" / "axe-core" / "axe.min.js").read_text(encoding="utf-8")

@@ -11,7 +11,7 @@ export class Declined extends Error {
 }
 
 /**
- * @param {"GET" | "POST"} method
+ * @param {"GET" | "POST" | "PUT" | "DELETE"} method
  * @param {string} path
  * @param {unknown} [body]
  * @returns {Promise<Response>} only answers that are no errors
@@ -31,3 +31,7 @@ export const get = async (path) => (await answer("GET", path)).json();
 export const getText = async (path) => (await answer("GET", path)).text();
 /** @param {string} path @param {unknown} body @returns {Promise<any>} */
 export const post = async (path, body) => (await answer("POST", path, body)).json();
+/** @param {string} path @param {unknown} body @returns {Promise<any>} */
+export const put = async (path, body) => (await answer("PUT", path, body)).json();
+/** @param {string} path @returns {Promise<any>} */
+export const remove = async (path) => (await answer("DELETE", path, {})).json();

@@ -3,9 +3,13 @@ import { render } from "./vendor/lit/lit-html.js";
 import { confirmed } from "./dialog.js";
 import { games, shelves } from "./games.js";
 import { Declined } from "./http.js";
+import { Ledger } from "./ledger.js";
 import { Meeting } from "./meeting.js";
+import { BoardsPage } from "./page_boards.js";
 import { HomePage } from "./page_home.js";
+import { LeafPage } from "./page_leaf.js";
 import { LobbyPage } from "./page_lobby.js";
+import { PlayerPage } from "./page_player.js";
 import { TvPage } from "./page_tv.js";
 import { FairPage, ReviewPage, TablePage } from "./page_game.js";
 import { ReplayPage } from "./page_replay.js";
@@ -55,6 +59,7 @@ class Statecraft {
   constructor(socket) {
     this.socket = socket;
     this.meeting = new Meeting(this);
+    this.ledger = new Ledger(() => this.changed());
   }
 
   /** Something changed: draws soon, once for all that changed together. */
@@ -98,7 +103,7 @@ class Statecraft {
     const focus = document.activeElement;
     document.title = `${page.title()} · Statecraft`;
     render(masthead(route.page), element("masthead"));
-    render(notices([...connection(this.socket.state), ...this.told, ...this.meeting.notices(), ...(page.notices?.() ?? [])]), element("notices"));
+    render(notices([...connection(this.socket.state), ...this.ledger.notices(), ...this.told, ...this.meeting.notices(), ...(page.notices?.() ?? [])]), element("notices"));
     render(page.draw(), element("main"));
     page.drawn?.();
     if (this.#headed) this.#headed = !this.#focusHeading();
@@ -130,6 +135,10 @@ function pageOf(app, route) {
     case "replay": return new ReplayPage(app, route);
     case "fair": return new FairPage(app, route.game);
     case "how": return explained(route.shelf);
+    case "boards": return new BoardsPage(app, route.board);
+    case "leaf": return new LeafPage(app, route.index);
+    case "player": return new PlayerPage(app, route.player);
+    case "me": return new PlayerPage(app, null);
     case "unknown": return plain("Nothing is filed here", sentence("This address names no page.", home, "Back to the desks"));
   }
 }
@@ -238,6 +247,7 @@ async function start() {
   document.addEventListener("keydown", (event) => pressed(app, event));
   app.go();
   app.meeting.begin();
+  void app.ledger.look();
   await asked(app);
 }
 

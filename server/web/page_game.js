@@ -6,9 +6,10 @@ import { keepAll } from "./gamelog.js";
 import { gameOf, shelfOf } from "./games.js";
 import { Declined, get, getText } from "./http.js";
 import { openFresh, openGame } from "./opening.js";
+import { known } from "./ledger.js";
 import { inWords } from "./reasons.js";
 import { copied } from "./copying.js";
-import { home, lobby, query, toExport, toFair, toGame, toHow, toReplay, toReview } from "./route.js";
+import { home, lobby, query, toExport, toFair, toGame, toHow, toProof, toReplay, toReview } from "./route.js";
 import { secret } from "./session.js";
 import { fromHex, hex } from "./verify/hash.js";
 import { clientEntropy } from "./verify/promises.js";
@@ -342,7 +343,7 @@ export class FairPage {
 
   async load() {
     try {
-      this.text = await getText(toExport(this.id));
+      this.text = await getText(toProof(this.id));
     } catch (error) {
       this.why = error instanceof Declined ? error.message : "The server didn’t answer. Load the page again in a moment.";
     }
@@ -371,6 +372,7 @@ export class FairPage {
     show(inside, this.text, {
       ...(held ? { heldHead: hex(held.hash) } : {}),
       player: this.app.socket.player,
+      ledger: known(),
       entropy: (opening) => hex(clientEntropy(secret(), fromHex(opening))),
     });
   }

@@ -1,4 +1,5 @@
-// The page on its own: a saved game is chosen or dropped, and never leaves the browser.
+// The page on its own: a saved game or a proof is chosen or dropped, and never leaves the browser.
+import { known } from "../ledger.js";
 import { textOf } from "./chain.js";
 import { show } from "./view.js";
 
@@ -17,7 +18,7 @@ async function open(file) {
     status.textContent = `${file.name} is too large for a saved game.`;
     return;
   }
-  const heading = show(result, textOf(new Uint8Array(await file.arrayBuffer())));
+  const heading = show(result, textOf(new Uint8Array(await file.arrayBuffer())), { ledger: known() });
   status.textContent = `${file.name}: ${heading.textContent}.`;
   heading.focus();
 }

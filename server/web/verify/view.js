@@ -4,6 +4,8 @@ import { element } from "./element.js";
 import { check, games } from "./index.js";
 import { limits } from "./limits.js";
 import { paged } from "./paged.js";
+import { held as heldKey, placed } from "./proof_view.js";
+import { checkProof, isProof } from "./proof.js";
 import { capital } from "./words.js";
 
 /** @typedef {import("./rules.js").Cell} Cell */
@@ -15,6 +17,7 @@ import { capital } from "./words.js";
  * @property {string} [heldHead] the last hash, in hex, that it saw while the game was played
  * @property {string | null} [player] its player's id, in hex
  * @property {(opening: string) => string} [entropy] from the hash of `Opened` to the entropy it brings there, both in hex
+ * @property {import("./proof_view.js").Known} [ledger] what it knows of the ledger
  */
 /** @typedef {"none" | "same" | "earlier" | "other"} Held how the held hash stands to this file */
 /** @typedef {"none" | "own" | "foreign"} Brought whose entropy the player's seat brought */
@@ -24,22 +27,26 @@ const pageBattles = 50;
 const pageEvents = 100;
 
 /**
- * Checks a saved game and shows what came of it, in place of what the container held.
+ * Checks a saved game, or a proof with one in it, and shows what came of it, in place of what the container held.
  * @param {HTMLElement} container
  * @param {string} text of the saved file
  * @param {Options} [options]
  * @returns {HTMLElement} the heading, which can take the focus
  */
 export function show(container, text, options = {}) {
-  const { heldHead } = options;
-  const report = check(text);
+  const { heldHead, ledger } = options;
+  const proven = isProof(text) ? checkProof(text) : null;
+  const known = proven && heldKey(proven, ledger);
+  const report = proven?.report ?? check(text);
   const held = compared(report, heldHead);
   const brought = whose(report, options);
-  const heading = element("h2", { tabindex: "-1" }, headline(report, held, brought));
-  const good = report.ok && held !== "other" && brought !== "foreign";
+  const unplaced = proven?.failure ?? null;
+  const heading = element("h2", { tabindex: "-1" }, headline(report, held, brought, proven !== null, unplaced !== null || known === "other"));
+  const good = report.ok && held !== "other" && brought !== "foreign" && unplaced === null && known !== "other";
   const sections = [
     element("header", { class: good ? (report.over ? "sc-good" : "sc-open") : "sc-bad" }, stamp(good, report.over), heading, lede(report)),
     fault(report),
+    proven && known ? placed(proven, known) : null,
     checks(report),
     battles(report),
     dealt(report),
@@ -47,7 +54,7 @@ export function show(container, text, options = {}) {
     ownEntropy(brought),
     secrets(report),
     events(report),
-    notProven(),
+    notProven(proven !== null && good),
   ];
   container.replaceChildren(element("article", { class: "sc-verify" }, ...sections));
   return heading;
@@ -78,12 +85,13 @@ function of(fact, name) {
   return fact.fields.find((each) => each.name === name)?.value;
 }
 
-/** @param {Report} report @param {Held} held @param {Brought} brought */
-function headline({ ok, over, failure }, held, brought) {
-  if (failure && failure.version === null) return "This is not a saved game";
+/** @param {Report} report @param {Held} held @param {Brought} brought @param {boolean} proof @param {boolean} unplaced */
+function headline({ ok, over, failure }, held, brought, proof, unplaced) {
+  if (failure && failure.version === null) return proof ? "This is not a proof of a game" : "This is not a saved game";
   if (failure) return `This game does not check out: event ${failure.version}`;
   if (held === "other") return "This is not the game that your browser saw";
   if (brought === "foreign") return "The chance in this game is not yours";
+  if (unplaced) return "This proof does not hold";
   return ok && over ? "Every check passed" : "Every check passed so far";
 }
 
@@ -310,7 +318,9 @@ function eventDetails(fact) {
   return element("details", {}, element("summary", {}, `${fact.version}. ${fact.type}`), terms(rows));
 }
 
-function notProven() {
+/** @param {boolean} placed whether the game's place in the ledger is proved */
+function notProven(placed) {
+  const left = placed ? limits.filter((limit) => !limit.startsWith("until there is a ledger")) : limits;
   return section("What this does not prove", element("p", {}, "No file can show:"),
-    element("ul", {}, ...limits.map((limit) => element("li", {}, limit))));
+    element("ul", {}, ...left.map((limit) => element("li", {}, limit))));
 }

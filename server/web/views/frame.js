@@ -1,6 +1,6 @@
 // What stands around every page: masthead, notices, colophon, and the pages that are a few sentences.
 import { html, nothing } from "../vendor/lit/lit-html.js";
-import { home, how, lobby } from "../route.js";
+import { boards, home, how, lobby, mine } from "../route.js";
 
 /** @param {string} page */
 export const masthead = (page) => html`
@@ -8,6 +8,8 @@ export const masthead = (page) => html`
   <nav aria-label="Pages">
     <a href=${home} aria-current=${page === "home" ? "page" : nothing}>Desks</a>
     <a href=${lobby} aria-current=${page === "lobby" || page === "tv" ? "page" : nothing}>Lobby</a>
+    <a href=${boards} aria-current=${page === "boards" ? "page" : nothing}>Leaders</a>
+    <a href=${mine} aria-current=${page === "me" ? "page" : nothing}>You</a>
     <a href=${how} aria-current=${page === "how" ? "page" : nothing}>How to play</a>
   </nav>
 `;
