@@ -2,7 +2,6 @@
 
 import argparse
 import asyncio
-import contextlib
 import signal
 import sys
 import tempfile
@@ -78,5 +77,7 @@ def _number(series: measure.Series) -> str:
 if __name__ == "__main__":
     # As if by Ctrl-C, so that the processes under measurement end with this one.
     signal.signal(signal.SIGTERM, signal.default_int_handler)
-    with contextlib.suppress(KeyboardInterrupt):
+    try:
         sys.exit(main(sys.argv[1:]))
+    except KeyboardInterrupt:
+        sys.exit(130)

@@ -11,7 +11,7 @@ from websockets.asyncio.client import ClientConnection, connect
 from bench.processes import Product
 
 SUBPROTOCOL = "statecraft.v1.msgpack"
-WAIT_SECONDS_MAX = 120
+WAIT_SECONDS_MAX = 900
 
 
 class Player:

@@ -36,7 +36,7 @@ class Ledger:
 
 
 async def run(size: Size, folder: Path) -> Report:
-    count = size.of(200_000, 2_000)
+    count = size.of(50_000, 2_000)
     bodies = [entries.encode(entry) for entry in closings(count, count // 20)]
     ledger = Ledger(bodies)
     rates: dict[str, list[float]] = {"product": [], "decoding": []}

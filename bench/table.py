@@ -1,13 +1,19 @@
-"""`python -m bench.table`: the table of ratios in docs/performance.md, made from the committed result files."""
+"""`python -m bench.table`: the tables of docs/performance.md, made from the committed result files.
+
+`--write` puts them into the document, between its two marks."""
 
 import json
+import sys
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
 from bench.__main__ import BENCHES
 
-RESULTS = Path(__file__).parent / "results"
+TOP = Path(__file__).parent.parent
+RESULTS = TOP / "bench" / "results"
+DOCUMENT = TOP / "docs" / "performance.md"
+BEGIN, END = "<!-- python -m bench.table --write -->\n", "<!-- until here -->\n"
 
 
 def results(folder: Path = RESULTS) -> list[Mapping[str, Any]]:
@@ -17,32 +23,30 @@ def results(folder: Path = RESULTS) -> list[Mapping[str, Any]]:
 
 
 def markdown(found: Iterable[Mapping[str, Any]]) -> str:
-    lines = ["| command | what | product | against | ratio | goal |", "|---|---|---|---|---|---|"]
+    """The ratios, and then for each bench when, on what and how busy."""
+    rows, runs = [], []
     for result in found:
-        for row in result["rows"]:
-            against, ratio = row["against"], row["ratio"]
-            cells = (
-                f"`{result['command']}`",
-                row["what"],
-                f"{_spread(row['product'])} {row['unit']}",
-                "" if against is None else f"{_spread(against)}, {against['name']}",
-                "" if ratio is None else f"{ratio:.2f}",
-                row["goal"],
-            )
-            lines.append(f"| {' | '.join(cells)} |")
-    return "\n".join(lines) + "\n"
-
-
-def machines(found: Iterable[Mapping[str, Any]]) -> str:
-    """Each machine the results are from, once, and how busy it and the load generator were."""
-    lines = []
-    for result in found:
+        rows += [_row(result["bench"], row) for row in result["rows"]]
         machine = result["machine"]
-        lines.append(
-            f"- `{result['bench']}`: {result['at']}, {machine['cores']} × {machine['cpu']}, {machine['system']}, "
-            f"load {machine['load']:g}, load generator {result['busy']:.0%} of a core\n"
+        runs.append(
+            f"- `{result['command']}`: {result['at']}, {machine['cores']} × {machine['cpu']}, {machine['system']}, "
+            f"load {machine['load']:g} at its end, load generator {result['busy']:.0%} of a core\n"
         )
-    return "".join(lines)
+    head = "| bench | what | product | against | ratio | goal |\n|---|---|---|---|---|---|\n"
+    return "".join((head, *rows, "\n", *runs))
+
+
+def _row(name: str, row: Mapping[str, Any]) -> str:
+    against, ratio = row["against"], row["ratio"]
+    cells = (
+        f"`{name}`",
+        row["what"],
+        f"{_spread(row['product'])} {row['unit']}",
+        "" if against is None else f"{_spread(against)}, {against['name']}",
+        "" if ratio is None else f"{ratio:.2f}",
+        row["goal"],
+    )
+    return f"| {' | '.join(cells)} |\n"
 
 
 def _spread(series: Mapping[str, Any]) -> str:
@@ -53,7 +57,16 @@ def _number(value: float) -> str:
     return f"{value:,.0f}" if value >= 100 else f"{value:.3g}"
 
 
+def written(document: str, table: str) -> str:
+    """The document with this table between its marks."""
+    before, _, rest = document.partition(BEGIN)
+    _, _, after = rest.partition(END)
+    return before + BEGIN + table + END + after
+
+
 if __name__ == "__main__":
-    every = results()
-    print(markdown(every))
-    print(machines(every))
+    made = markdown(results())
+    if sys.argv[1:] == ["--write"]:
+        DOCUMENT.write_text(written(DOCUMENT.read_text(), made))
+    else:
+        print(made, end="")

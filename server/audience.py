@@ -120,7 +120,7 @@ class Audience:
             watcher.tell(wire.NotSubscribed(topic, Trouble.TOO_MANY_SUBSCRIPTIONS))
             return
         try:
-            live = await self._games.refreshed(game)
+            live = await self._games.at(game)
         except Damaged:
             watcher.tell(wire.NotSubscribed(topic, Trouble.DAMAGED))
             return

@@ -178,12 +178,12 @@ async def test_who_waits_for_a_backlog_is_still_heard_and_may_unsubscribe_from_i
 
 async def test_many_who_do_not_read_a_long_backlog_leave_the_memory_flat(stage: Stage) -> None:
     await turn_on(stage, 1)  # so that the fold is in memory before it is measured
-    server, readers = stage.server, 20
+    server, readers = stage.server, 8
     sockets, before_bytes = server.sockets, server.memory_bytes
     stalled = [raw_socket(server) for _ in range(readers)]
     for raw in stalled:
         raw.sendall(subscribe(stage.game, JSON) * 5)
-    await turn_on(stage, 20)
+    await turn_on(stage, 5)
     # What waits for each, a page, and what the loop's transport holds.
     assert server.memory_bytes - before_bytes < readers * 3 * ROOM_BYTES
     for raw in stalled:
