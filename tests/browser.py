@@ -248,6 +248,77 @@ async def war_piles(page: Page) -> tuple[int, int]:
     return int(await page.locator("#mine").inner_text()), int(await page.locator("#theirs").inner_text())
 
 
+# ---------------------------------------------------------------- between people
+
+
+async def seek(page: Page, game: str, pace: str | None = None) -> None:
+    """On the first page or in the lobby: the game, and how much time there is for its first clock."""
+    section = page.get_by_role("region", name="Play a person")
+    await section.get_by_role("button", name=game, exact=True).click()
+    await expect(section.get_by_role("button", name=game, exact=True)).to_have_attribute("aria-pressed", "true")
+    if pace is not None:
+        await section.get_by_role("combobox").select_option(pace)
+
+
+async def invite(page: Page, game: str, pace: str | None = None) -> str:
+    """From the first page to the room of a game that somebody may join: the address to send them."""
+    await seek(page, game, pace)
+    await page.get_by_role("button", name="Invite by link").click()
+    await expect(page.get_by_role("heading", level=1)).to_have_text("Waiting for your opponent")
+    return await page.get_by_label("The link to this game").input_value()
+
+
+async def take_seat(page: Page, address: str) -> None:
+    await page.goto(address)
+    await page.get_by_role("button", name="Take the seat").click()
+
+
+async def find(page: Page, game: str) -> None:
+    """Into the queue."""
+    await seek(page, game)
+    await page.get_by_role("button", name="Find somebody").click()
+
+
+def seal_button(page: Page) -> Locator:
+    return page.locator(".confirm")
+
+
+async def seal(page: Page, card: int | None = None) -> int:
+    """Commit to a card, the lowest if none is given, by mouse."""
+    await expect(seal_button(page)).to_have_text("Seal")
+    card = (await cards(page))[0] if card is None else card
+    await choose(page, card)
+    await seal_button(page).click()
+    # The button goes with the last match.
+    await page.wait_for_function(
+        "() => !/Seal \\w|Sealing/.test(document.querySelector('.confirm')?.textContent ?? '')", polling=20
+    )
+    return card
+
+
+async def match_between(one: Page, other: Page) -> None:
+    """A match of 50 States: both seal, and both cards are shown by themselves."""
+    before = await matches(one)
+    await seal(one)
+    await seal(other)
+    for page in (one, other):
+        await played(page, before + 1)
+
+
+async def turn_out(*pages: Page) -> None:
+    """A Playbook War between people to its end. Its clock turns, too, so the end may come at any moment."""
+    while not await ending(pages[0]).count():
+        before = await battles(pages[0])
+        for page in pages:
+            await page.evaluate("document.querySelector('.more-turns .button')?.click()")
+        await pages[0].wait_for_function(
+            """count => document.getElementById('ending')
+                || Number(document.getElementById('battles')?.textContent ?? -1) > count""",
+            arg=before,
+            polling=20,
+        )
+
+
 async def heard(page: Page) -> list[str]:
     lines: list[str] = await page.evaluate("heard")
     return lines

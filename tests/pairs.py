@@ -68,6 +68,8 @@ class Duel:
     kept: tuple[bytes, bytes] = PLAYERS
     counts: bool = True
     now_ms: int = NOW
+    early_ms: int = 0
+    """By how much the clock calls time before its deadline."""
     clock: Clock = field(default_factory=Clock, init=False)
     events: list[Stored] = field(default_factory=list, init=False, repr=False)
     facts: list[Fact] = field(default_factory=list, init=False, repr=False)
@@ -81,7 +83,7 @@ class Duel:
     def do(self, command: Any, seat: int = 0) -> Refused | None:
         """One append, a second later than the one before; what the clock does, when it may."""
         if isinstance(command, CallTime):
-            self.now_ms = max(self.now_ms, self.clock.due_ms or 0)
+            self.now_ms = max(self.now_ms, (self.clock.due_ms or 0) - self.early_ms)
         moved = game.move(self.rules, self.table, self.dealer, seat, command, self.now_ms)
         if isinstance(moved, Refused):
             return moved

@@ -15,15 +15,18 @@ import pytest
 from events import chain, codec
 from projections import saved
 from projections.audit import audit_file
-from rules import fifty_states
+from rules import fifty_states, timing
+from rules.fifty_states import FIFTY_STATES
 from rules.game import OPEN_MS_MAX, CallTime, Resign, Rules
 from rules.war import CLASSIC, GAMEWEAVE, PLAYBOOK, Turned
 from scripts.make_strategic_js import OUT, strategic_js
-from tests.positions import Played, at_random, war_game
+from tests.duels import Given, Going
+from tests.pairs import Duel
+from tests.positions import NOW, Played, at_random, war_game
 
 TOP = Path(__file__).resolve().parent.parent
 VERIFY = TOP / "server" / "web" / "verify"
-GOLDEN = sorted((TOP / "tests" / "golden").glob("*.jsonl"))
+GOLDEN = sorted((TOP / "tests" / "golden").rglob("*.jsonl"))
 CLASSICS: list[dict[str, int | str]] = [
     {"down": down, "length": length} for down in (3, 1) for length in ("full", "short")
 ]
@@ -50,12 +53,12 @@ def checked(*files: Path) -> tuple[int, list[dict[str, Any]]]:
     return done.returncode, [json.loads(line) for line in done.stdout.splitlines()]
 
 
-@pytest.mark.parametrize("tests", ["verify", "war"])
-def test_its_own_tests_pass(tests: str) -> None:
+@pytest.mark.parametrize(("tests", "least"), [("verify", 150), ("war", 150), ("between", 45), ("pledge", 9)])
+def test_its_own_tests_pass(tests: str, least: int) -> None:
     done = node("--test", "--test-reporter=tap", f"tests/js/{tests}.test.mjs")
     assert done.returncode == 0, done.stdout
     counts = dict(re.findall(r"^# (\w+) (\d+)$", done.stdout, re.MULTILINE))
-    assert int(counts["pass"]) > 150
+    assert int(counts["pass"]) > least
     assert counts["skipped"] == counts["todo"] == counts["fail"] == "0"
 
 
@@ -247,3 +250,109 @@ def test_nothing_is_loaded_from_anywhere_else() -> None:
     for path in (*VERIFY.glob("*.js"), *VERIFY.glob("*.html"), *VERIFY.glob("*.css")):
         text = re.sub(r"/\*.*?\*/", "", path.read_text(encoding="utf-8"), flags=re.DOTALL)
         assert not re.search(r"://|\bfetch\(|\bimport\(|XMLHttpRequest|WebSocket|innerHTML|\seval\(", text), path.name
+
+
+# ---------------------------------------------------------------- between people
+
+BETWEEN: list[tuple[Rules, Given]] = [
+    (FIFTY_STATES, {}),
+    (FIFTY_STATES, {"commit_seconds": 10, "reveal_seconds": 3600}),
+    (PLAYBOOK, {}),
+    (GAMEWEAVE, {"turn_seconds": 60}),
+    (CLASSIC, {"down": 1, "length": "short"}),
+    (CLASSIC, {"seed": 12, "length": "short"}),
+]
+
+
+def duels(rules: Rules, given: Given) -> dict[str, Duel]:
+    """Games between people with every way they may go and end."""
+    numbers = iter(range(10**6))
+
+    def begun(paired: bool = True) -> Going:
+        return Going(rules, next(numbers), given, paired)
+
+    def dealt(paired: bool = True) -> Going:
+        return begun(paired).sit().mix()
+
+    all_ = {
+        "to the end": dealt().battles(),
+        "to the end, by whoever came": dealt(paired=False).battles(),
+        "nobody came": begun().call(),
+        "one came": begun().sit(1).call(),
+        "nobody else came": begun(paired=False).call(),
+        "left before anybody sat": begun().resign(0),
+        "left before the other sat": begun().sit(0).resign(0),
+        "resigned": dealt().battles(3).resign(1),
+        "resigned in a battle": dealt().battles(2).battle(1).resign(0),
+        "called early by the store's clock": begun().call(timing.EARLY_MS_MAX),
+        "time given back": dealt().battles(1).credit().credit().call(),
+        "seats credited": begun().credit(60_000).sit().mix().battles(2).resign(0),
+    }
+    if "seed" not in given:
+        all_["nobody mixed"] = begun().sit().call()
+        all_["one mixed"] = begun().sit().mix(1).call()
+        all_["left when one had mixed"] = begun().sit().mix(0).resign(0)
+    for stop in range(4 if rules is FIFTY_STATES else 2):
+        all_[f"late after {stop}"] = dealt().battles(2).battle(stop).call()
+    if rules is not FIFTY_STATES:
+        all_["turned by the clock"] = dealt().battles(2).call().call().battle(1).call().battles(3).resign(1)
+        over = dealt().battles(2)
+        over.duel.now_ms = NOW + OPEN_MS_MAX
+        all_["seven days"] = over.call()
+    return {name: each.duel for name, each in all_.items()}
+
+
+@pytest.mark.parametrize(("rules", "given"), BETWEEN, ids=lambda value: getattr(value, "name", None) or str(value))
+def test_games_between_people_check_out_in_both(rules: Rules, given: Given, tmp_path: Path) -> None:
+    played = duels(rules, given)
+    paths = files(tmp_path, (saved.save(each.game, each.events) for each in played.values()))
+    findings = [audit_file(path.read_bytes()) for path in paths]
+    assert [(name, each.failure) for name, each in zip(played, findings, strict=True) if each.failure] == []
+    _, results = checked(*paths)
+    assert [(name, each) for name, each in zip(played, results, strict=True) if not each["ok"]] == []
+    assert [each.over for each in findings] == [each["over"] for each in results]
+    reasons = {each.table.finished.reason for each in played.values() if each.table.finished is not None}
+    assert {"void", "resigned"} < reasons
+    if rules is FIFTY_STATES:
+        assert {"time", "both_late"} < reasons
+
+
+@pytest.mark.parametrize(("rules", "given"), BETWEEN, ids=lambda value: getattr(value, "name", None) or str(value))
+def test_games_between_people_with_something_altered_are_judged_alike(
+    rules: Rules, given: Given, tmp_path: Path
+) -> None:
+    texts = []
+    for number, played in enumerate([each for _ in range(2) for each in duels(rules, given).values()]):
+        events = [codec.decode(stored.body) for stored in played.events]
+        for _ in range(2):
+            bodies = [codec.encode(event) for event in altered(events, random.Random(number))]
+            texts.append(saved.save(played.game, chain.extend(chain.origin(played.game), bodies)))
+    paths = files(tmp_path, iter(texts))
+    findings = [audit_file(path.read_bytes()) for path in paths]
+    _, results = checked(*paths)
+    for path, finding, result in zip(paths, findings, results, strict=True):
+        if finding.passed and not finding.over:
+            continue  # of a running game Python looks at the form and the policy only
+        assert (result["ok"], result["over"]) == (finding.passed, finding.passed), (path, finding, result)
+    assert sum(not finding.passed for finding in findings) > len(paths) / 2
+
+
+@pytest.mark.parametrize(("rules", "given"), BETWEEN, ids=lambda value: getattr(value, "name", None) or str(value))
+def test_time_called_too_early_is_blamed_by_both(rules: Rules, given: Given, tmp_path: Path) -> None:
+    """The store's clock may be ahead of a server's by two seconds and no more."""
+    early = [
+        Going(rules, stop, given).sit().mix().battles(1).battle(stop)
+        for stop in range(4 if rules is FIFTY_STATES else 2)
+    ]
+    early += [Going(rules, 8, given), Going(rules, 9, given, paired=False)]
+    versions = [len(each.duel.events) + 1 for each in early]
+    for each in early:
+        each.call(timing.EARLY_MS_MAX + 1)
+        if each.duel.table.finished is None:
+            each.resign(0)
+    paths = files(tmp_path, (saved.save(each.duel.game, each.duel.events) for each in early))
+    for path, version, result in zip(paths, versions, checked(*paths)[1], strict=True):
+        failure = audit_file(path.read_bytes()).failure
+        assert failure is not None
+        assert result["failure"] is not None
+        assert failure.version == result["failure"]["version"] == version

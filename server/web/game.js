@@ -2,9 +2,8 @@
 import { GameLog } from "./gamelog.js";
 import { newId } from "./socket.js";
 import { browser, tab } from "./storage.js";
-import { clientEntropy } from "./verify/promises.js";
-import { fromHex, hex, same } from "./verify/hash.js";
-import { witness } from "./witness.js";
+import { Pledge } from "./pledge.js";
+import { fromHex, hex } from "./verify/hash.js";
 
 const headsMax = 60;
 /** Mends without progress before the log is read from the beginning. */
@@ -15,6 +14,7 @@ const mendsMax = 3;
  * @typedef {import("./gamelog.js").Head} Head
  * @typedef {{id: string, command: {do: string, [field: string]: any}, version: number | null}} Pending
  *   `version`: of the head it made, once the server has said so
+ * @typedef {{seats: readonly (boolean | null)[], watchers: number}} Presence whether each seat's player is connected
  */
 
 export class Game {
@@ -29,10 +29,10 @@ export class Game {
   refusal = null;
   /** Whether the server tells another history than this browser has seen before. */
   forked = false;
-  /** Whether the entropy that stands in the log for our seat isn't the one this browser made. */
-  foreign = false;
-  /** What the ledger said of the opening, if this tab asked. @type {import("./witness.js").Witness | null} */
-  witness = null;
+  /** When the present deadline is, in Unix milliseconds on the server's clock; null: there is none. @type {number | null} */
+  dueMs = null;
+  /** Who is there, as the server tells of games between people. @type {Presence | null} */
+  presence = null;
   /** The version after which facts came live; what lies before was told as history. */
   liveFrom = Infinity;
   /** The last head that this tab saw move live, for what is drawn as news. */
@@ -40,7 +40,8 @@ export class Game {
   /** @type {Pending | null} */
   pending;
   #mends = 0;
-  #mixing = false;
+  /** The id of the command that this page has sent. @type {string | null} */
+  #sent = null;
 
   /**
    * @param {object} with_
@@ -51,17 +52,20 @@ export class Game {
    * @param {() => void} with_.changed
    * @param {(facts: readonly Fact[], from: number) => void} with_.news facts above that version came live
    * @param {(reason: string) => void} with_.refused
+   * @param {boolean} [with_.sits] whether somebody is there to take a seat that is kept for us
    */
-  constructor({ socket, id, secret, toldOf, changed, news, refused }) {
+  constructor({ socket, id, secret, toldOf, changed, news, refused, sits = true }) {
     this.socket = socket;
     this.id = id;
     this.secret = secret;
     this.on = { changed, news, refused };
+    this.sits = sits;
     this.topic = `game/${id}`;
     this.log = new GameLog(id, toldOf);
     /** What every telling from now on must pass through. @type {Head | null} */
     this.held = null;
     this.pending = tab.read(`pending.${id}`);
+    this.pledge = new Pledge(this);
   }
 
   begin() {
@@ -74,7 +78,6 @@ export class Game {
       },
       take: (message) => this.#take(message),
     });
-    if (this.pending) this.#send(this.pending);
   }
 
   end() {
@@ -98,6 +101,11 @@ export class Game {
     return Boolean(this.table?.finished);
   }
 
+  /** Whether two people play it. */
+  get between() {
+    return this.pledge.between;
+  }
+
   /** Whether the hand is that of the table. */
   get settled() {
     return this.#handVersion === this.log.head.version;
@@ -106,7 +114,7 @@ export class Game {
   /** The card held out for the next command, if it may still be played. @returns {number | null} */
   get chosen() {
     const kept = tab.read(`chosen.${this.id}`);
-    return kept?.version === this.log.head.version && this.hand.includes(kept.card) ? kept.card : null;
+    return kept && kept.battle === this.table?.position?.battle && this.hand.includes(kept.card) ? kept.card : null;
   }
 
   // ---- what can be done
@@ -114,7 +122,7 @@ export class Game {
   /** @param {number} card */
   choose(card) {
     if (this.pending || this.over || !this.settled || !this.hand.includes(card)) return;
-    tab.write(`chosen.${this.id}`, { version: this.log.head.version, card });
+    tab.write(`chosen.${this.id}`, { battle: this.table.position.battle, card });
     this.refusal = null;
     this.on.changed();
   }
@@ -130,9 +138,17 @@ export class Game {
     this.on.changed();
   }
 
+  /** What a page that was loaded again had under way, once the log says what it is under way in. */
+  #resend() {
+    if (this.pending && this.#sent !== this.pending.id) void this.#send(this.pending);
+  }
+
   /** @param {Pending} pending */
   async #send(pending) {
-    const { id, command } = pending;
+    const { id } = pending;
+    const command = this.pledge.sealed(pending.command);
+    if (!command) return this.#forget();
+    this.#sent = id;
     const answer = await this.socket.ask({ type: "do", id, game: this.id, command });
     if (this.pending?.id !== id) return;
     if (answer.type === "done") this.pending.version = answer.version;
@@ -144,10 +160,21 @@ export class Game {
   /** @param {string} reason */
   #refuse(reason) {
     this.#forget();
+    this.declined(reason);
+  }
+
+  /** Something of ours was refused. @param {string} reason */
+  declined(reason) {
     this.refusal = reason;
     this.on.refused(reason);
     // What we believed was wrong: ask for what we may have missed.
     this.socket.resume(this.topic);
+  }
+
+  /** The server's history isn't the one this browser pledged itself to. */
+  stray() {
+    this.forked = true;
+    this.on.changed();
   }
 
   #settle() {
@@ -167,6 +194,9 @@ export class Game {
       case "subscribed": return this.#subscribed(message);
       case "events": return this.#events(message);
       case "hand": return this.#hand(message);
+      case "presence":
+        this.presence = { seats: message.seats, watchers: message.watchers };
+        return this.on.changed();
       case "not_subscribed":
         this.missing = message.reason;
         return this.on.changed();
@@ -191,16 +221,18 @@ export class Game {
   }
 
   /** @param {any} message */
-  #events({ events, version, hash8, table }) {
+  #events({ events, version, hash8, table, due_ms }) {
     const before = this.log.head.version;
     if (!this.log.take(events, version, hash8)) return this.#mend();
     this.#mends = 0;
     if (this.log.strayed) this.forked = true;
     if (!table) return;
     this.table = table;
+    this.dueMs = due_ms ?? null;
     if (this.held && version < this.held.version && this.liveFrom === Infinity) this.forked = true;
     if (!this.forked) keepHead(this.id, this.log);
-    this.#checkEntropy();
+    this.pledge.check();
+    this.#resend();
     this.#settle();
     if (this.liveFrom === Infinity) this.liveFrom = version;
     else {
@@ -208,7 +240,7 @@ export class Game {
       this.on.news(this.log.facts, before);
     }
     if (this.over) this.#end();
-    this.#mix();
+    this.pledge.heard();
     this.on.changed();
   }
 
@@ -229,49 +261,7 @@ export class Game {
     if (version !== this.log.head.version) return;
     this.hand = cards;
     this.#handVersion = version;
-    this.on.changed();
-  }
-
-  /** The seat that the chained log gives us, whatever the server's view says. @returns {number | null} */
-  get #ownSeat() {
-    const seated = this.log.opening.find((fact) => fact.type === "Seated" && fact.player.length > 0 && hex(fact.player) === this.socket.player);
-    return seated ? seated.seat : null;
-  }
-
-  /** Nobody but us may bring our chance: who knows the server's secret could try until the deal suits him. */
-  #checkEntropy() {
-    const seat = this.#ownSeat;
-    const mixed = this.log.opening.find((fact) => fact.type === "Mixed" && fact.seat === seat);
-    if (mixed) this.foreign = !same(mixed.entropy, clientEntropy(this.secret(), this.log.opening[0].hash));
-  }
-
-  /** Our own chance goes into the deal as soon as the opening, with the server's promise, stands in the log. */
-  async #mix() {
-    const opened = this.log.opening[0];
-    const seat = this.#ownSeat;
-    // An open deal is dealt with its opening and takes no chance of ours.
-    if (this.#mixing || this.forked || seat === null || opened.type !== "Opened" || this.table.position || this.over) return;
-    if (this.log.opening.some((fact) => fact.type === "Mixed" && fact.seat === seat)) return;
-    if (!promisedOn(this.id, hex(opened.hash))) {
-      // This game was opened before under another promise: mixing again would let the server choose between two deals.
-      this.forked = true;
-      return;
-    }
-    this.#mixing = true;
-    if (opened.witnessed) {
-      // Once the opening stands in the public ledger, nobody can open this game again unseen. A silent ledger keeps nobody from playing.
-      this.witness = await witness(this.id, this.log.head);
-      this.on.changed();
-      if (this.forked || this.over) {
-        this.#mixing = false;
-        return;
-      }
-    }
-    const entropy = clientEntropy(this.secret(), opened.hash);
-    // The id is the game's: two tabs that both see the opening mix once.
-    const answer = await this.socket.ask({ type: "do", id: `mix-${this.id}`, game: this.id, command: { do: "Mix", entropy } });
-    this.#mixing = false;
-    if (answer.type === "refused" && answer.reason !== "already_mixed") this.#refuse(answer.reason);
+    this.pledge.heard();
     this.on.changed();
   }
 }
@@ -279,20 +269,6 @@ export class Game {
 /** @param {Head | null} one @param {Head | null} other */
 function later(one, other) {
   return other && other.version > (one?.version ?? 0) ? other : one;
-}
-
-/**
- * Whether this browser mixes on this opening of a game: on the first one that it sees, and on no other ever.
- * @param {string} game @param {string} opening the hash of `Opened`, in hex
- */
-function promisedOn(game, opening) {
-  const kept = browser.read("openings");
-  /** @type {[string, string][]} */
-  const openings = Array.isArray(kept) ? kept : [];
-  const known = openings.find(([id]) => id === game);
-  if (known) return known[1] === opening;
-  browser.write("openings", [...openings, [game, opening]].slice(-headsMax));
-  return true;
 }
 
 /** The last head of a game that this browser chained itself. @param {string} game @returns {Head | null} */

@@ -64,7 +64,7 @@ export class GameLog {
     if (expected && head.version < expected.version && expected.version <= version) {
       this.strayed ||= !same(hashes[expected.version - head.version - 1], expected.hash);
     }
-    this.opening = [...this.opening, ...fresh.filter(({ type }) => ["Opened", "Seated", "Mixed"].includes(type))];
+    this.opening = [...this.opening, ...fresh.filter(({ type }) => ["Opened", "Reserved", "Seated", "Mixed"].includes(type))];
     this.facts = this.toldOf((this.facts[0] ?? fresh[0])?.rules).keep(this.facts, fresh);
     this.head = { version, hash };
     return true;

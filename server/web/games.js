@@ -14,11 +14,22 @@ import { war } from "./views/war.js";
  * @property {readonly number[]} hand
  * @property {boolean} settled whether the hand is that of the table; else the next one is on its way
  * @property {number | null} chosen
+ * @property {number | null} sealed our card that lies sealed, between people
+ * @property {readonly number[]} owing the seats that are to act now
+ * @property {boolean} turnedByClock whether the clock acts in the place of who is late
+ * @property {People | null} people what goes on between people; null against the house
  * @property {import("./game.js").Pending | null} pending
  * @property {string | null} refusal
  * @property {number} newsFrom facts above this version came while we looked
  * @property {boolean} roomy whether there is room beside the table
  * @property {boolean} leaving whether another game is being opened in place of this one
+ */
+
+/**
+ * @typedef {object} People
+ * @property {number | null} left seconds to the deadline
+ * @property {import("./game.js").Presence | null} presence
+ * @property {"none" | "asked" | "offered"} rematch
  */
 
 /**
@@ -28,7 +39,8 @@ import { war } from "./views/war.js";
  * @property {(card: number) => void} play
  * @property {() => void} resign
  * @property {() => void} again another game like this one, or the unfinished one that waits
- * @property {Record<"home" | "review" | "fair" | "file" | "how", string>} links
+ * @property {() => void} rematch asks for one, or accepts it
+ * @property {Record<"home" | "lobby" | "review" | "fair" | "file" | "how", string>} links
  */
 
 /** @typedef {Readonly<Record<string, number | string>>} Settings */
@@ -42,6 +54,7 @@ import { war } from "./views/war.js";
  * @property {(settings: Settings) => void} fresh leaves this game, if it isn't over, for another
  * @property {(sentence: string) => void} say
  * @property {() => void} changed
+ * @property {boolean} watching whether it is shown to nobody who sits at it
  */
 
 /**
@@ -67,6 +80,8 @@ import { war } from "./views/war.js";
  * @property {(table: any, card: number) => {do: string, [field: string]: any}} [play] the command that plays a card
  * @property {(facts: readonly import("./gamelog.js").Fact[], from: number, seen: Seen) => string[]} news sentences to speak
  * @property {Readonly<Record<string, string>>} [reasons] refusals in this game's own words
+ * @property {(table: any, seat: number) => boolean} [owes] between people, whether the seat is to act now; the cards are dealt
+ * @property {readonly {setting: string, line: string, values: readonly number[]}[]} clocks between people, what can be set of its time, in seconds, the usual first
  * @property {(seen: Seen) => string} title
  * @property {(seen: Seen, acts: Acts, sitting: any) => Drawn} draw
  * @property {(doings: Doings) => Sitting} [sit]
@@ -81,6 +96,7 @@ import { war } from "./views/war.js";
  * Games that stand together on the first page and are explained together.
  * @typedef {object} Shelf
  * @property {string} id in addresses
+ * @property {string} kind the class under which its own style holds
  * @property {string} name
  * @property {string} line what it is
  * @property {readonly GameView[]} games

@@ -3,7 +3,10 @@ import { render } from "./vendor/lit/lit-html.js";
 import { confirmed } from "./dialog.js";
 import { games, shelves } from "./games.js";
 import { Declined } from "./http.js";
+import { Meeting } from "./meeting.js";
 import { HomePage } from "./page_home.js";
+import { LobbyPage } from "./page_lobby.js";
+import { TvPage } from "./page_tv.js";
 import { FairPage, ReviewPage, TablePage } from "./page_game.js";
 import { openFresh } from "./opening.js";
 import { inWords } from "./reasons.js";
@@ -11,7 +14,7 @@ import { home, how, query, read, toHow } from "./route.js";
 import { begin, recover, recoveryCode, whoever } from "./session.js";
 import { Socket } from "./socket.js";
 import { say } from "./spoken.js";
-import { chapters, colophon, masthead, notices, sentence, sheet } from "./views/frame.js";
+import { chapters, colophon, masthead, notices, sentence, sheet, wrapped } from "./views/frame.js";
 
 /**
  * @typedef {object} Page
@@ -21,11 +24,16 @@ import { chapters, colophon, masthead, notices, sentence, sheet } from "./views/
  * @property {() => unknown} draw
  * @property {() => void} [drawn] after each drawing
  * @property {() => import("./views/frame.js").Notice[]} [notices]
+ * @property {() => boolean} [idle] whether nobody minds being called away from it; so it is, if it doesn't say
+ * @property {boolean} [waits] whether it shows itself where we wait for somebody, second by second
+ * @property {{id: string}} [game] the game that it shows
  * @property {(event: KeyboardEvent) => boolean} [key] pressed where no control has the focus: whether it meant something
  * @property {() => HTMLElement | null} [fallback] for a focus whose element is gone
  *
  * @typedef {object} App
  * @property {Socket} socket
+ * @property {Meeting} meeting
+ * @property {Page | null} page
  * @property {() => void} changed
  * @property {(sentence: string) => void} say
  */
@@ -45,6 +53,7 @@ class Statecraft {
   /** @param {Socket} socket */
   constructor(socket) {
     this.socket = socket;
+    this.meeting = new Meeting(this);
   }
 
   /** Something changed: draws soon, once for all that changed together. */
@@ -67,6 +76,7 @@ class Statecraft {
     this.page?.end();
     this.route = read(location.hash);
     this.page = pageOf(this, this.route);
+    this.meeting.tend();
     this.page.begin();
     this.changed();
   }
@@ -87,7 +97,7 @@ class Statecraft {
     const focus = document.activeElement;
     document.title = `${page.title()} · Statecraft`;
     render(masthead(route.page), element("masthead"));
-    render(notices([...connection(this.socket.state), ...this.told, ...(page.notices?.() ?? [])]), element("notices"));
+    render(notices([...connection(this.socket.state), ...this.told, ...this.meeting.notices(), ...(page.notices?.() ?? [])]), element("notices"));
     render(page.draw(), element("main"));
     page.drawn?.();
     if (this.#headed) this.#headed = !this.#focusHeading();
@@ -112,6 +122,8 @@ class Statecraft {
 function pageOf(app, route) {
   switch (route.page) {
     case "home": return new HomePage(app);
+    case "lobby": return new LobbyPage(app);
+    case "tv": return new TvPage(app);
     case "game": return new TablePage(app, route.game);
     case "review": return new ReviewPage(app, route.game);
     case "fair": return new FairPage(app, route.game);
@@ -123,7 +135,7 @@ function pageOf(app, route) {
 /** @param {string | null} id of a shelf @returns {Page} */
 function explained(id) {
   const shelf = shelves.find((each) => each.id === id) ?? shelves[0];
-  return plain("How to play", [chapters(shelves.map((each) => ({ name: each.name, href: each === shelves[0] ? how : toHow(each.id), here: each === shelf }))), shelf.how()]);
+  return plain("How to play", [chapters(shelves.map((each) => ({ name: each.name, href: each === shelves[0] ? how : toHow(each.id), here: each === shelf }))), wrapped(shelf.kind, shelf.how())]);
 }
 
 /** @param {string} heading @param {unknown} content @returns {Page} */
@@ -223,6 +235,7 @@ async function start() {
   });
   document.addEventListener("keydown", (event) => pressed(app, event));
   app.go();
+  app.meeting.begin();
   await asked(app);
 }
 

@@ -7,11 +7,13 @@ import { gameOf, shelfOf } from "./games.js";
 import { Declined, get, getText } from "./http.js";
 import { openFresh, openGame } from "./opening.js";
 import { inWords } from "./reasons.js";
-import { home, query, toExport, toFair, toGame, toHow, toReview } from "./route.js";
+import { copied } from "./copying.js";
+import { home, lobby, query, toExport, toFair, toGame, toHow, toReview } from "./route.js";
 import { secret } from "./session.js";
 import { fromHex, hex } from "./verify/hash.js";
 import { clientEntropy } from "./verify/promises.js";
-import { sentence, sheet } from "./views/frame.js";
+import { sentence, sheet, wrapped } from "./views/frame.js";
+import { draw as drawRoom, title as roomTitle } from "./views/room.js";
 
 /** @typedef {import("./main.js").App} App */
 /** @typedef {import("./main.js").Page} Page */
@@ -56,9 +58,32 @@ class Followed {
 
   /** @returns {import("./games.js").Seen | null} */
   get seen() {
-    const { id, table, facts, seat, hand, settled, chosen, pending, refusal, newsFrom } = this.game;
-    if (!table?.opened || !table.seats[1]) return null;
-    return { id, table, facts, seat, hand, settled, chosen, pending, refusal, newsFrom, roomy: roomy.matches, leaving: this.leaving };
+    const { id, table, facts, seat, hand, settled, chosen, pending, refusal, newsFrom, pledge } = this.game;
+    if (!table?.opened || table.seats.includes(null)) return null;
+    return {
+      id, table, facts, seat, hand, settled, chosen, pending, refusal, newsFrom,
+      sealed: pledge.card, owing: this.owing, people: this.people, turnedByClock: Boolean(this.view?.luck),
+      roomy: roomy.matches, leaving: this.leaving,
+    };
+  }
+
+  /** The seats that are to act now. @returns {readonly number[]} */
+  get owing() {
+    const { table } = this.game;
+    if (table.finished) return [];
+    return [0, 1].filter((seat) => (table.position ? (this.view?.owes?.(table, seat) ?? false) : table.mixed[seat] === null));
+  }
+
+  /** @returns {import("./games.js").People | null} null against the house */
+  get people() {
+    if (!this.game.between) return null;
+    return { left: this.left, presence: this.game.presence, rematch: this.app.meeting.rematchOf(this.id) };
+  }
+
+  /** Whole seconds until the deadline; null: there is none. @returns {number | null} */
+  get left() {
+    const { dueMs, over } = this.game;
+    return dueMs === null || over ? null : Math.max(0, Math.round((dueMs - this.app.socket.nowMs) / 1000));
   }
 
   /** @param {readonly import("./gamelog.js").Fact[]} facts @param {number} from */
@@ -90,7 +115,7 @@ class Followed {
 
   /** @returns {import("./views/frame.js").Notice[]} */
   notices() {
-    const { forked, foreign, witness } = this.game;
+    const { forked, pledge: { foreign, witness } } = this.game;
     const notices = [];
     if (witness?.state === "wrong") notices.push({ grave: true, text: `The ledger’s witness of this opening doesn’t check out. ${witness.why}` });
     if (witness?.state === "unwitnessed") notices.push({ grave: false, text: `Opening not witnessed: the ledger didn’t answer in time. ${witness.why}`.trim() });
@@ -104,15 +129,51 @@ class Followed {
   }
 }
 
+/** When a clock is heard: once, so many seconds before its end. */
+const heardAt = 10;
+
 /** @implements {Page} */
 export class TablePage extends Followed {
+  /** @type {ReturnType<typeof setInterval> | undefined} */
+  #ticking = undefined;
+  /** The deadline that was said to be near. @type {number | null} */
+  #saidDue = null;
+  #copied = false;
   /** Whether something was revealed since the last drawing. */
   #revealed = false;
   /** What goes on at this table beside its log, if its game needs that. @type {import("./games.js").Sitting | null} */
   #sitting = null;
   #ended = false;
 
+  /** @param {App} app @param {string} id @param {{watching?: boolean}} [how] watching: it is shown to nobody who sits at it */
+  constructor(app, id, { watching = false } = {}) {
+    super(app, id);
+    this.watching = watching;
+  }
+
+  begin() {
+    super.begin();
+    this.#ticking = setInterval(() => this.#tick(), 1000);
+  }
+
+  /** A clock is drawn every second, and heard once. */
+  #tick() {
+    const { left, game } = this;
+    if (!game.between || left === null) return;
+    if (left <= heardAt && game.dueMs !== this.#saidDue && this.view?.luck === false && game.seat !== null && this.owing.includes(game.seat) && game.pledge.card === null) {
+      this.#saidDue = game.dueMs;
+      this.app.say(left === 1 ? "One second left." : `${left} seconds left.`);
+    }
+    this.app.changed();
+  }
+
+  /** Nobody is called away from a game of their own that goes on. */
+  idle() {
+    return this.game.over || this.game.missing !== null || (this.game.table !== null && this.game.seat === null && this.game.pledge.kept === null);
+  }
+
   end() {
+    clearInterval(this.#ticking);
     this.#ended = true;
     this.#sitting?.end();
     super.end();
@@ -132,6 +193,7 @@ export class TablePage extends Followed {
       fresh: (settings) => void this.open(openFresh, settings),
       say: (line) => this.app.say(line),
       changed: () => this.changed(),
+      watching: this.watching,
     }) ?? null;
     return this.#sitting;
   }
@@ -159,20 +221,48 @@ export class TablePage extends Followed {
   }
 
   title() {
-    const { seen, view } = this;
+    const { seen, view, room } = this;
+    if (room) return `${roomTitle(room)} · ${room.view.name}`;
     return seen && view ? `${view.title(seen)} · ${view.name}` : "The table";
   }
 
+  /** Before both sit, or where that never came. @returns {import("./views/room.js").Room | null} */
+  get room() {
+    const { game, view, left } = this;
+    if (!view || !game.between || !game.table?.seats.includes(null)) return null;
+    const { table, pledge, refusal } = game;
+    return {
+      view, table, left, refusal, mine: pledge.seat ?? pledge.kept, free: pledge.free, busy: pledge.sitting,
+      link: location.origin + location.pathname + toGame(this.id), copied: this.#copied, links: { home, lobby },
+    };
+  }
+
   draw() {
-    const { seen, view } = this;
+    const { seen, view, room } = this;
+    if (room) return drawRoom(room, this.#roomActs(room));
     if (!seen || !view) return this.instead();
     return view.draw(seen, {
       choose: (card) => this.game.choose(card),
       play: (card) => view.play && this.game.ask(view.play(seen.table, card)),
       resign: () => void this.resign(),
       again: () => void this.open(openGame),
-      links: { home, review: toReview(this.id), fair: toFair(this.id), file: toExport(this.id), how: toHow(shelfOf(view).id) },
+      rematch: () => void this.app.meeting.rematch(this.id, view.rules),
+      links: { home, lobby, review: toReview(this.id), fair: toFair(this.id), file: toExport(this.id), how: toHow(shelfOf(view).id) },
     }, this.sitting);
+  }
+
+  /** @param {import("./views/room.js").Room} room @returns {import("./views/room.js").RoomActs} */
+  #roomActs({ link, view }) {
+    return {
+      sit: () => void this.game.pledge.sit(),
+      copy: async () => {
+        this.#copied = await copied(link, "link");
+        if (this.#copied) this.app.say("The link is copied.");
+        this.changed();
+      },
+      share: "share" in navigator ? () => void navigator.share({ title: view.name, text: `Play ${view.name} with me`, url: link }).catch(() => {}) : null,
+      leave: () => this.game.ask({ do: "Resign" }),
+    };
   }
 
   async resign() {
@@ -221,7 +311,7 @@ export class ReviewPage extends Followed {
     if (why) return sheet("Review", sentence(why), this.back());
     if (!seen || !view || !told) return this.game.missing ? this.instead() : sheet("Review", html`<p class="lead">Working it out …</p>`, this.back());
     const content = view.review?.(told, seen) ?? sentence("There was nothing to choose in this game, so there is nothing to review.");
-    return sheet("Review", content, this.back());
+    return sheet("Review", wrapped(shelfOf(view).kind, content), this.back());
   }
 }
 

@@ -4,6 +4,7 @@ import { games, shelves } from "./games.js";
 import { get } from "./http.js";
 import { openFresh, openGame } from "./opening.js";
 import { recoveryLink } from "./session.js";
+import { Seeking } from "./seeking.js";
 import { newId } from "./socket.js";
 import { browser } from "./storage.js";
 import { draw } from "./views/home.js";
@@ -26,9 +27,12 @@ export class HomePage {
   /** @type {import("./views/home.js").Recovery} */
   recovery = { kind: "closed" };
 
+  waits = true;
+
   /** @param {App} app */
   constructor(app) {
     this.app = app;
+    this.people = new Seeking(app, (game) => void this.play(game, game.modes[0].mode, openGame));
   }
 
   begin() {

@@ -1,13 +1,15 @@
 // The fragment of the address and the page it names. The only place that knows how addresses of the page are written.
 
 /**
- * @typedef {{page: "home"} | {page: "how", shelf: string | null} | {page: "unknown"}
+ * @typedef {{page: "home" | "lobby" | "tv"} | {page: "how", shelf: string | null} | {page: "unknown"}
  *   | {page: "game" | "review" | "fair", game: string}} Route
  */
 
 /** @param {string} fragment with its # @returns {Route} */
 export function read(fragment) {
   if (["", "#", "#/"].includes(fragment)) return { page: "home" };
+  if (fragment === lobby) return { page: "lobby" };
+  if (fragment === tv) return { page: "tv" };
   const [explained, shelf] = /^#\/how(?:\/([a-z0-9-]+))?$/.exec(fragment) ?? [];
   if (explained) return { page: "how", shelf: shelf ?? null };
   const [, game, part] = /^#\/game\/([0-9a-f]{32})(?:\/(fair|review))?$/.exec(fragment) ?? [];
@@ -16,6 +18,8 @@ export function read(fragment) {
 }
 
 export const home = "#/";
+export const lobby = "#/lobby";
+export const tv = "#/tv";
 export const how = "#/how";
 /** @param {string} shelf */
 export const toHow = (shelf) => `#/how/${shelf}`;

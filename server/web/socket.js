@@ -30,6 +30,8 @@ export class Socket {
   #questions = new Map();
   /** @type {Map<string, Feed>} */
   #feeds = new Map();
+  /** How far the server's clock is before ours, in milliseconds. */
+  #aheadMs = 0;
   #greeted = false;
   #renewed = false;
   #tries = 0;
@@ -58,13 +60,18 @@ export class Socket {
   /**
    * Sends a command until it is answered: after a lost connection again, with the same id, so that it happens once.
    * @param {Message & {id: string}} message
-   * @returns {Promise<Message>} `met`, `done` or `refused`
+   * @returns {Promise<Message>} `met`, `done`, `queued`, `left`, `offered` or `refused`
    */
   ask(message) {
     return new Promise((answer) => {
       this.#questions.set(message.id, { message, answer, tries: 0 });
       this.#send(message);
     });
+  }
+
+  /** The time on the server's clock, in Unix milliseconds. */
+  get nowMs() {
+    return Date.now() + this.#aheadMs;
   }
 
   /** @param {string} topic @param {Feed} feed */
@@ -144,6 +151,7 @@ export class Socket {
       return;
     }
     this.#renewed = hello.player === null;
+    this.#aheadMs = hello.now_ms - Date.now();
     this.player = hello.player;
     this.#tries = 0;
     this.#greeted = true;

@@ -59,6 +59,8 @@ export const place = {
   at: 2, cause: 3,
   Opened: { rules: 4, mode: 5, settings: 6, counts: 7, witnessed: 8, at_ms: 9, key: 10, secret_hash: 11, strategy_hash: 12 },
   Seated: { seat: 4, player: 5, rival: 6, entropy_hash: 7 },
+  Reserved: { seat: 4, player: 5 },
+  Credited: { ms: 4 },
   Mixed: { seat: 4, entropy: 5 },
   Dealt: { counts: 4 },
   Resigned: { seat: 4 },

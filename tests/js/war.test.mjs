@@ -354,11 +354,14 @@ function between(name, turn) {
   const open = find(events, "Dealt") === 3;
   const facts = events.map(([, type, , , ...fields]) => [type, ...fields]);
   facts[0][2] = "versus";
+  facts[0][3] = [...facts[0][3], ["turn_seconds", 5]].sort(([one], [other]) => (one < other ? -1 : 1));
   const entropies = open ? [] : [facts[find(events, "Mixed")][2], promises.noEntropy];
-  const seated = [0, 1].map((seat) => ["Seated", seat, new Uint8Array(16).fill(seat + 1), "", open ? new Uint8Array() : promises.entropyHash(game, seat, entropies[seat])]);
+  const player = (seat) => new Uint8Array(16).fill(seat + 1);
+  const reserved = [0, 1].map((seat) => ["Reserved", seat, player(seat)]);
+  const seated = [0, 1].map((seat) => ["Seated", seat, player(seat), "", open ? new Uint8Array(32) : promises.entropyHash(game, seat, entropies[seat])]);
   const dealt = ["Dealt", [26, 26]];
-  const appends = open ? [[facts[0], seated[0]], [seated[1], dealt]]
-    : [[facts[0], seated[0]], [seated[1]], [["Mixed", 1, entropies[1]]], [["Mixed", 0, entropies[0]], dealt]];
+  const appends = open ? [[facts[0], ...reserved], [seated[0]], [seated[1], dealt]]
+    : [[facts[0], ...reserved], [seated[0]], [seated[1]], [["Mixed", 1, entropies[1]]], [["Mixed", 0, entropies[0]], dealt]];
   const course = facts.slice(find(events, "Dealt") + 1).filter(([type]) => type !== "Readied");
   const agreed = [0, 0];
   for (let next = 1; course.length > 0; next = course[0]?.[1]) {
@@ -390,13 +393,13 @@ for (const [name, turn] of [[woven, secondFirst], [seeded, secondFirst], [full, 
 
 const betweenTwins = {
   // [golden game, how to alter its appends (giving the index of the faulty event), the check that fails]
-  "one seat that agrees twice": [woven, ({ appends }) => { appends[5] = [["Readied", 1, 1]]; return 7; }, "turns"],
-  "a seat that agrees to a battle behind the next": [woven, ({ appends }) => { appends[4][0][2] = 2; return 6; }, "turns"],
-  "a battle that only one has agreed to": [woven, ({ appends }) => { appends.splice(4, 1); return 7; }, "order"],
-  "other entropy than was promised": [woven, ({ appends }) => { appends[2][0][2] = new Uint8Array(32).fill(1); return 3; }, "entropy"],
-  "no promise of entropy": [woven, ({ appends }) => { appends[0][1][4] = new Uint8Array(); return 1; }, "seats"],
-  "a promise of entropy in an open deal": [seeded, ({ appends }) => { appends[1][0][4] = new Uint8Array(32); return 2; }, "seats"],
-  "the computer in a seat": [seeded, ({ appends }) => { appends[1][0][2] = new Uint8Array(); return 2; }, "seats"],
+  "one seat that agrees twice": [woven, ({ appends }) => { appends[6] = [["Readied", 1, 1]]; return 9; }, "turns"],
+  "a seat that agrees to a battle behind the next": [woven, ({ appends }) => { appends[5][0][2] = 2; return 8; }, "turns"],
+  "a battle that only one has agreed to": [woven, ({ appends }) => { appends.splice(5, 1); return 9; }, "order"],
+  "other entropy than was promised": [woven, ({ appends }) => { appends[3][0][2] = new Uint8Array(32).fill(1); return 5; }, "entropy"],
+  "no promise of entropy": [woven, ({ appends }) => { appends[1][0][4] = new Uint8Array(); return 3; }, "seats"],
+  "no promise of entropy in an open deal": [seeded, ({ appends }) => { appends[2][0][4] = new Uint8Array(); return 4; }, "seats"],
+  "the computer in a seat": [seeded, ({ appends }) => { appends[2][0][2] = new Uint8Array(); return 4; }, "seats"],
 };
 
 for (const [what, [name, alter, failing]] of Object.entries(betweenTwins)) {
@@ -408,13 +411,16 @@ for (const [what, [name, alter, failing]] of Object.entries(betweenTwins)) {
 }
 
 test("between people leaving is a resignation, and both may be late", () => {
-  const ended = (name, kept, ...facts) => {
+  const endedAfter = (after, name, kept, ...facts) => {
     const of = between(name, secondFirst);
     const end = [...facts, ...of.appends.at(-1).filter(([type]) => type === "Unsealed")];
-    end.at_ms = of.appends[0][0][6] + weekMs;
+    end.at_ms = of.appends[0][0][6] + after;
     return check(filed({ ...of, appends: [...of.appends.slice(0, kept), end] }));
   };
-  for (const [name, dealt] of [[woven, 4], [seeded, 2]]) {
+  const ended = (...given) => endedAfter(weekMs, ...given);
+  // In a War nobody is late before the seven days are over: the clock turns.
+  assert.equal(endedAfter(weekMs - 1, woven, 7, ["TimeUp", [0, 1]], ["Finished", null, "both_late"]).ok, false);
+  for (const [name, dealt] of [[woven, 5], [seeded, 3]]) {
     for (const seat of [0, 1]) {
       assert.equal(ended(name, dealt + 2, ["Resigned", seat], ["Finished", 1 - seat, "resigned"]).over, true);
       assert.equal(ended(name, dealt + 2, ["Resigned", seat], ["Finished", null, "left"]).ok, false);
@@ -424,5 +430,56 @@ test("between people leaving is a resignation, and both may be late", () => {
     assert.equal(ended(name, dealt + 3, ["TimeUp", [0, 1]], ["Finished", null, "both_late"]).ok, false);
     assert.equal(ended(name, 1, ["Resigned", 0], ["Finished", null, "void"]).over, true);
     assert.equal(ended(name, 1, ["TimeUp", [0, 1]], ["Finished", null, "void"]).over, true);
+    assert.equal(ended(name, 2, ["TimeUp", [1]], ["Finished", null, "void"]).over, true);
+    assert.equal(ended(name, 2, ["TimeUp", [0, 1]], ["Finished", null, "void"]).ok, false);
   }
+});
+
+// ---------------------------------------------------------------- turns made by the clock
+
+/** A War between people of which the first battle is turned by the clock, so long after both could turn it. */
+function clocked(afterMs, seats = [0, 1], agreed = []) {
+  const of = between(woven, (next, have) => [Number(have[1] < next), 1]);
+  const { appends } = of;
+  const first = appends.findIndex(([[type]]) => type === "Readied");
+  const [, second] = appends.splice(first, 2);
+  const battle = second.slice(1);
+  for (const seat of agreed) appends.splice(first, 0, [["Readied", seat, 1]]);
+  const at = appends[0][0][6] + afterMs;
+  const turned = Object.assign([...seats.map((seat) => ["Readied", seat, 1]), ...battle], { at_ms: at, clock: true });
+  appends.splice(first + agreed.length, 0, turned);
+  for (const later of appends.slice(first + agreed.length + 1)) later.at_ms = at;
+  return { of, version: appends.slice(0, first + agreed.length).flat().length + 1 };
+}
+
+/** Of the clock's append, whose deadline is five seconds after the start. */
+const clocksCause = ({ game, appends }) => promises.causeOf(game, 255, new Uint8Array(16), `time ${appends[0][0][6] + 5000}`, "CallTime", 0);
+
+function filedWithClock(of) {
+  const { game, appends } = of;
+  const cause = (facts, number) => (facts.clock ? clocksCause(of) : new Uint8Array(16).fill(number >> 8, 0, 8).fill(number, 8));
+  return saved({ game, events: appends.flatMap((facts, number) => facts.map(([type, ...fields]) => [1, type, facts.at_ms ?? appends[0][0][6], cause(facts, number), ...fields])) });
+}
+
+test("an overdue turn is made by the clock, for both or for one", () => {
+  for (const [seats, agreed] of [[[0, 1], []], [[0], [1]], [[1], [0]]]) {
+    for (const afterMs of [5000, 3000]) {
+      const report = check(filedWithClock(clocked(afterMs, seats, agreed).of));
+      assert.deepEqual([report.failure, report.over], [null, true]);
+    }
+  }
+});
+
+test("the clock turns not before its time, and for nobody who has turned", () => {
+  for (const [seats, agreed] of [[[0, 1], []], [[0], [1]], [[1], [0]]]) {
+    const { of, version } = clocked(2999, seats, agreed);
+    refused(filedWithClock(of), version, "overdue");
+  }
+  const { of, version } = clocked(5000, [1], []);
+  refused(filedWithClock(of), version, "overdue");
+});
+
+test("two turns in one append are the clock’s, and its cause must say so", () => {
+  const { of, version } = clocked(5000);
+  refused(filed(of), version + 1, "append");
 });

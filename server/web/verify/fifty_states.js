@@ -10,6 +10,7 @@ import { strategicTable } from "./strategic.js";
 
 /** @typedef {import("./fault.js").Check} Check */
 /** @typedef {import("./fifty_states_told.js").Battle} Battle */
+/** @typedef {import("./fifty_states_told.js").Between} Between */
 /** @typedef {import("./rules.js").Outcome} Outcome */
 /** @typedef {import("./rules.js").Table} Table */
 /** @typedef {import("./log.js").Log} Log */
@@ -18,6 +19,7 @@ const cards = 50;
 const handCards = 7;
 const person = 0;
 const house = 1;
+const seatNumbers = [0, 1];
 
 const relaxedPolicy = "uniform over the current hand, in every round\n";
 const card = between(1, cards);
@@ -27,6 +29,8 @@ const battle = between(1, 0xffff);
 const check = (name, what) => ({ name, what });
 const choosing = check("choices", "Each card the rival sealed, and its salt, is the one that its published policy draws from the mix.");
 const opening = check("seals", "Each card the rival showed opens the seal that stood in the log before the person could choose.");
+const committing = check("commits", "In each battle both players sealed one card, and none was shown before both seals stood.");
+const revealing = check("seals", "Each card that was shown opens the seal its player had put over it.");
 const holding = check("cards", "Each card that was played was in its seat’s hand, from the deal on.");
 const unshown = check("cards", "No card was played that was known to be elsewhere.");
 const capturing = check("captures", "Each battle went to the higher card, and the lower one to its winner.");
@@ -34,6 +38,8 @@ const rounds = check("rounds", "Each round ended when a hand was empty, and not 
 
 /** @param {string} policy @returns {import("./rules.js").Mode} */
 const againstHouse = (policy) => ({ people: [person], policy, settings: settingsOf({}) });
+
+const clocks = settingsOf({ commit_seconds: between(1, 3600), reveal_seconds: between(1, 3600) });
 
 /** @type {import("./rules.js").Rules} */
 export const fiftyStates = {
@@ -45,7 +51,7 @@ export const fiftyStates = {
     Captured: { seat, battle, card, discarded: card },
     RoundEnded: { round: int },
   },
-  modes: { relaxed: againstHouse(relaxedPolicy), strategic: againstHouse(strategicTable) },
+  modes: { relaxed: againstHouse(relaxedPolicy), strategic: againstHouse(strategicTable), versus: { people: seatNumbers, policy: null, settings: clocks } },
   cast: cast.map((steward) => steward.slug),
   counts: [handCards, handCards],
   deal,
@@ -69,6 +75,72 @@ export function deal(seed) {
  * @returns {Outcome}
  */
 function play(log, table) {
+  return table.clock ? playBetween(log, table, table.clock) : playHouse(log, table);
+}
+
+/** @param {Log} log @param {Table} table @param {import("./timing.js").Clock} clock @returns {Outcome} */
+function playBetween(log, table, clock) {
+  const sides = new Sides(table.hands);
+  for (let number = 1, round = 1; ; number++) {
+    /** @type {Between} */
+    const shown = { battle: number, round, sides: seatNumbers.map(() => ({ seal: null, card: null, salt: null, opens: false })), winner: null };
+    table.battles.push(shown);
+    const late = commits(log, shown, clock) ?? reveals(log, table.game, sides, shown, clock);
+    if (late) return { owing: late };
+    capture(log, sides, shown, shown.sides.map((side) => Number(side.card)));
+    const result = endOfRound(log, sides, round);
+    if (result) return result;
+    if (sides.fresh) round += 1;
+  }
+}
+
+/**
+ * Both seals, in either order.
+ * @param {Log} log @param {Between} shown @param {import("./timing.js").Clock} clock
+ * @returns {readonly number[] | null} who owed one when the game was ended from outside
+ */
+function commits(log, shown, clock) {
+  clock.begin("commit", log.last);
+  const lacking = () => seatNumbers.filter((each) => shown.sides[each].seal === null);
+  while (lacking().length > 0) {
+    if (!log.turn("Committed")) return lacking();
+    const { version, fields } = log.due("Committed", { battle: shown.battle }, committing, "It is not a seal for this battle.");
+    if (!lacking().includes(fields.seat)) {
+      throw new Fault(committing, version, "This seat has sealed a card already.", `seat ${lacking().join(" or ")}`, `seat ${fields.seat}`);
+    }
+    shown.sides[fields.seat].seal = hex(fields.seal);
+    log.tally.passed(committing);
+  }
+  return null;
+}
+
+/**
+ * Both cards, in either order, once both seals stand.
+ * @param {Log} log @param {Uint8Array} game @param {Sides} sides @param {Between} shown @param {import("./timing.js").Clock} clock
+ * @returns {readonly number[] | null} who owed one when the game was ended from outside
+ */
+function reveals(log, game, sides, shown, clock) {
+  clock.begin("reveal", log.last);
+  const lacking = () => seatNumbers.filter((each) => shown.sides[each].card === null);
+  while (lacking().length > 0) {
+    if (!log.turn("Revealed")) return lacking();
+    const { version, fields } = log.due("Revealed", { battle: shown.battle }, revealing, "It is not a card of this battle.");
+    const { seat, card, salt } = fields;
+    if (!lacking().includes(seat)) {
+      throw new Fault(revealing, version, "This seat has shown its card already.", `seat ${lacking().join(" or ")}`, `seat ${seat}`);
+    }
+    const side = shown.sides[seat];
+    const seal = hex(sealOf(game, seat, shown.battle, card, salt));
+    Object.assign(side, { card, salt: hex(salt), opens: seal === side.seal });
+    if (!side.opens) throw new Fault(revealing, version, "Card and salt do not open the seal.", `seal ${side.seal}`, `seal ${seal}`);
+    log.tally.passed(revealing);
+    sides.lay(log, version, seat, card);
+  }
+  return null;
+}
+
+/** Against the house. @param {Log} log @param {Table} table @returns {Outcome} */
+function playHouse(log, table) {
   const sides = new Sides(table.hands);
   for (let number = 1, round = 1; ; number++) {
     const due = table.seed && sides.hands ? choice(table.mode, table.seed, number, round, sides) : null;
@@ -83,15 +155,35 @@ function play(log, table) {
     table.battles.push(shown);
     if (!log.turn("Revealed")) return { owing: [person] };
     fight(log, table.game, sides, shown);
-    if (sides.roundIsOver()) {
-      log.due("RoundEnded", { round }, rounds, "Another round ended.");
-      log.tally.passed(rounds);
-      round += 1;
-      sides.endRound();
-      const out = [person, house].find((seat) => sides.sizes[seat] === 0);
-      if (out !== undefined) return { winner: 1 - out, reason: "all_cards" };
-    }
+    const result = endOfRound(log, sides, round);
+    if (result) return result;
+    if (sides.fresh) round += 1;
   }
+}
+
+/**
+ * The end of a round, where a hand is empty.
+ * @param {Log} log @param {Sides} sides @param {number} round
+ * @returns {{winner: number, reason: string} | null} the result, if that was the last one
+ */
+function endOfRound(log, sides, round) {
+  sides.fresh = false;
+  if (!sides.roundIsOver()) return null;
+  log.due("RoundEnded", { round }, rounds, "Another round ended.");
+  log.tally.passed(rounds);
+  sides.endRound();
+  const out = seatNumbers.find((each) => sides.sizes[each] === 0);
+  return out === undefined ? null : { winner: 1 - out, reason: "all_cards" };
+}
+
+/** The higher card wins. @param {Log} log @param {Sides} sides @param {{battle: number, winner: number | null}} shown @param {readonly number[]} laid by seat */
+function capture(log, sides, shown, laid) {
+  const winner = laid[0] > laid[1] ? 0 : 1;
+  const captured = { seat: winner, battle: shown.battle, card: Math.min(...laid), discarded: Math.max(...laid) };
+  log.due("Captured", captured, capturing, "The battle has another outcome.");
+  log.tally.passed(capturing);
+  shown.winner = winner;
+  sides.captured[winner].push(captured.card);
 }
 
 /**
@@ -116,12 +208,7 @@ function fight(log, game, sides, shown) {
   const ours = played.fields.card;
   shown.person = ours;
   sides.lay(log, played.version, person, ours);
-  const winner = ours > theirs ? person : house;
-  const captured = { seat: winner, battle: number, card: Math.min(ours, theirs), discarded: Math.max(ours, theirs) };
-  log.due("Captured", captured, capturing, "The battle has another outcome.");
-  log.tally.passed(capturing);
-  shown.winner = winner;
-  sides.captured[winner].push(captured.card);
+  capture(log, sides, shown, [ours, theirs]);
 }
 
 /** Both seats' cards. While the deal is a secret (the game still runs), the hands of round one are null. */
@@ -129,6 +216,8 @@ class Sides {
   /** @type {[number[], number[]]} taken in this round, playable from the next one on */
   captured = [[], []];
   sizes = [handCards, handCards];
+  /** Whether a round has just begun. */
+  fresh = false;
   /** @type {Set<number>} */
   seen = new Set();
 
@@ -169,6 +258,7 @@ class Sides {
     this.hands = after;
     this.sizes = after.map((hand) => hand.length);
     this.captured = [[], []];
+    this.fresh = true;
   }
 }
 

@@ -6,6 +6,7 @@ import { Fault } from "./fault.js";
 import { hex, same } from "./hash.js";
 import { Log, LogEnds, endings, order } from "./log.js";
 import { entropyHash, noEntropy, secretHash, seedOf, strategyHash } from "./promises.js";
+import { Clock } from "./timing.js";
 
 /** @typedef {import("./facts.js").Event} Event */
 /** @typedef {import("./facts.js").Facts} Facts */
@@ -25,10 +26,12 @@ export const lifeFacts = {
     secret_hash: bytes(0, 32), strategy_hash: bytes(32),
   },
   Seated: { seat, player: bytes(0, 16), rival: text, entropy_hash: bytes(0, 32) },
+  Reserved: { seat, player: bytes(16) },
   Mixed: { seat, entropy: bytes(32) },
   Dealt: { counts: listOf(int, 2) },
   Resigned: { seat },
   TimeUp: { owing: listOf(seat) },
+  Credited: { ms: shape.between(1, Number.MAX_SAFE_INTEGER) },
   Finished: { winner: seatOrNobody, reason: text },
   Unsealed: { secret: bytes(32) },
 };
@@ -39,13 +42,11 @@ const opening = check("opening", "The game was opened under rules, in a mode and
 const promise = check("secret", "The secret shown at the end is the one promised in the first event.");
 const policy = check("policy", "The way the rival plays, promised in the first event, is the published one.");
 const rival = check("rival", "The rival is the one that the secret draws.");
-const seats = check("seats", "Each seat was taken once, in order, by whom it is for.");
+const seats = check("seats", "Each seat was taken once, by whom it is for, and nobody sat twice.");
 const mixing = check("entropy", "One piece of entropy for each person went into the mix, as promised where it was.");
 const dealing = check("deal", "The cards were dealt as soon as they could be, as many as the rules say.");
-const deadline = check("deadline", "Time was up only after seven days, for the seats that owed an action.");
+const deadline = check("deadline", "Time was up only when it had run out, for the seats that owed an action.");
 const ending = check("result", "The result is the one that follows from all before it.");
-
-const openMsMax = 7 * 24 * 3600 * 1000;
 
 /**
  * Walks a game's events in order and stops at the first that can't stand where it stands.
@@ -90,6 +91,10 @@ class Life {
     this.battles = [];
     /** @type {readonly number[]} the seats that people have */
     this.people = [0];
+    /** @type {(Uint8Array | null)[]} between people, for whom each seat is kept; null for whoever comes first */
+    this.reserved = [null, null];
+    /** @type {(Uint8Array | null)[]} who sits in each seat, empty for the house; null while it is free */
+    this.seated = [null, null];
     /** @type {Uint8Array[]} what each seat promised of its entropy; empty for no promise */
     this.promised = [];
     /** @type {(Uint8Array | null)[]} */
@@ -99,8 +104,7 @@ class Life {
   /** Every fact from the first to the last. */
   whole() {
     this.open();
-    const ready = this.seat() && this.mix();
-    const outcome = ready ? this.play() : { owing: this.unmixed() };
+    const outcome = !this.seat() ? { owing: this.free() } : !this.mix() ? { owing: this.unmixed() } : this.play();
     const result = "owing" in outcome ? this.ended(outcome.owing) : outcome;
     this.log.due("Finished", result, ending, "The result is another.");
     this.log.tally.passed(ending);
@@ -127,6 +131,8 @@ class Life {
     this.settings = Object.fromEntries(fields.settings);
     this.people = people;
     if (!this.house) this.entropies = [null, null];
+    this.clock = new Clock(this.opened, this.settings);
+    if (!this.house) this.log.clock = this.clock;
     this.fix();
     this.log.tally.passed(opening);
     const promised = published === null ? new Uint8Array(32) : strategyHash(published);
@@ -164,26 +170,61 @@ class Life {
 
   /** Whether both seats were taken. */
   seat() {
-    this.seated(0, "");
-    if (this.house) {
-      this.seatHouse();
-      return true;
-    }
-    if (!this.log.turn("Seated")) return false;
-    this.seated(1, "");
+    if (!this.house) return this.seatPeople();
+    this.sit(0, "");
+    this.seatHouse();
     return true;
   }
 
   seatHouse() {
     const { cast } = this.rules;
-    if (cast.length === 0) return this.seated(1, "");
+    if (cast.length === 0) return this.sit(1, "");
     const drawn = this.secret ? rivalOf(this.secret, cast) : undefined;
-    this.seated(1, drawn);
+    this.sit(1, drawn);
     if (drawn !== undefined) this.log.tally.passed(rival);
   }
 
+  /** Two people, in either order. @returns {boolean} */
+  seatPeople() {
+    const opened = this.log.last;
+    do this.reserve();
+    while (this.log.goesOn("Reserved"));
+    if (this.reserved.includes(null) && opened.fields.counts && this.log.peek()) {
+      throw new Fault(opening, opened.version, "A game with a seat for whoever comes can’t count.", "counts false", "counts true");
+    }
+    this.clock?.begin(this.reserved.includes(null) ? "meeting" : "pairing", opened);
+    while (this.free().length > 0) {
+      if (!this.log.turn("Seated")) return false;
+      const next = this.log.peek();
+      const seat = next?.fields.seat;
+      if (next && !this.free().includes(seat)) throw new Fault(seats, next.version, "This seat is taken.", `seat ${this.free().join(" or ")}`, `seat ${seat}`);
+      this.sit(seat, "");
+    }
+    this.clock?.begin("mix", this.log.last);
+    return true;
+  }
+
+  /** A seat that is kept for somebody, from the opening on. */
+  reserve() {
+    const { version, fields } = this.log.take("Reserved");
+    const [first, second] = this.reserved;
+    if (second !== null || (first !== null && fields.seat === 0)) {
+      throw new Fault(seats, version, "This seat is kept for somebody already.", "nobody, or seat 1 behind seat 0", `seat ${fields.seat}`);
+    }
+    if (first !== null && same(first, fields.player)) {
+      throw new Fault(seats, version, "Both seats are kept for the same player.", "another player", hex(fields.player));
+    }
+    this.reserved[fields.seat] = fields.player;
+    this.log.tally.passed(seats);
+  }
+
+  /** The seats nobody sits in yet. */
+  free() {
+    return this.people.filter((seat) => this.seated[seat] === null);
+  }
+
   /** @param {number} seat @param {string | undefined} name of the rival; empty for none, undefined if nobody can know it yet */
-  seated(seat, name) {
+  sit(seat, name) {
     const { version, fields } = this.log.take("Seated");
     const person = this.people.includes(seat);
     /** @param {boolean} holds @param {Check} check @param {string} field @param {string} expected */
@@ -192,12 +233,17 @@ class Life {
     };
     must(fields.seat === seat, seats, "seat", String(seat));
     must(fields.player.length === (person ? 16 : 0), seats, "player", person ? "16 bytes" : "empty");
-    const unpromised = this.house || this.openDeal;
-    must(fields.entropy_hash.length === (unpromised ? 0 : 32), seats, "entropy_hash", unpromised ? "empty" : "32 bytes");
+    if (!this.house) {
+      const [kept, other] = [this.reserved[seat], this.reserved[1 - seat] ?? this.seated[1 - seat]];
+      must(kept === null || same(kept, fields.player), seats, "player", `${hex(kept ?? fields.player)}, for whom the seat is kept`);
+      must(other === null || !same(other, fields.player), seats, "player", "another player than the other seat’s");
+    }
+    must(fields.entropy_hash.length === (this.house ? 0 : 32), seats, "entropy_hash", this.house ? "empty" : "32 bytes");
     if (person) must(fields.rival === "", seats, "rival", "empty");
     else if (name === undefined) must(this.rules.cast.includes(fields.rival), rival, "rival", "one of the cast");
     else must(fields.rival === name, rival, "rival", name || "empty");
     this.promised[seat] = fields.entropy_hash;
+    this.seated[seat] = fields.player;
     this.log.tally.passed(seats);
   }
 
@@ -228,12 +274,13 @@ class Life {
 
   play() {
     const { game, mode, settings, people, battles } = this;
+    const clock = this.house ? null : (this.clock ?? null);
     if (!this.openDeal) this.deal();
     const { seed, hands } = this;
     this.log.due("Dealt", { counts: this.rules.counts }, dealing, "Another number of cards was dealt.");
     this.log.tally.passed(dealing);
     this.dealt = true;
-    return this.rules.play(this.log, { game, mode, settings, people, seed, hands, battles });
+    return this.rules.play(this.log, { game, mode, settings, people, seed, hands, battles, clock });
   }
 
   /** The seed and the hands, if the secret is out. */
@@ -254,8 +301,8 @@ class Life {
       throw new Fault(ending, version, "The house never resigns.", `seat ${this.people.join(" or ")}`, `seat ${fields.seat}`);
     }
     if (type === "TimeUp") {
-      const latest = BigInt(this.opened?.at ?? 0) + BigInt(openMsMax);
-      if (BigInt(at) < latest) throw new Fault(deadline, version, "Time was not up yet.", `${latest} or later`, worded(at));
+      const earliest = this.clock?.latestMs ?? 0n;
+      if (BigInt(at) < earliest) throw new Fault(deadline, version, "Time was not up yet.", `${earliest} or later`, worded(at));
       if (!equal(fields.owing, [...owing])) {
         throw new Fault(deadline, version, "Other seats owed an action.", worded([...owing]), worded(fields.owing));
       }

@@ -15,6 +15,9 @@ const clock = { name: "clock", what: "Time never runs backwards from one event t
 /** @type {Check} */
 const append = { name: "append", what: "What followed from one command carries its time and cause, and no command was taken twice." };
 
+/** @type {Check} */
+const crediting = { name: "credit", what: "Time during which no server ran was given back, and only between people." };
+
 /** What may end a game from outside wherever a person is asked for something. */
 export const endings = Object.freeze(["Resigned", "TimeUp"]);
 
@@ -27,6 +30,8 @@ export class Log {
   #asked = true;
   /** @type {Set<string>} causes of the commands so far, in hex */
   #causes = new Set();
+  /** Of a game between people; against the house no time is given back. @type {import("./timing.js").Clock | null} */
+  clock = null;
 
   /** @param {readonly Event[]} events @param {Tally} tally */
   constructor(events, tally) {
@@ -102,15 +107,37 @@ export class Log {
     return next;
   }
 
+  /** The event that was taken last. */
+  get last() {
+    return this.events[this.#at - 1];
+  }
+
+  /** Whether the next event is of this type and part of the same append as the one before. @param {string} type */
+  goesOn(type) {
+    const next = this.peek();
+    return next !== null && next.type === type && equal(next.cause, this.last.cause);
+  }
+
   /**
    * Whether the next event is what a person was asked for; false if the game was ended there from outside.
    * @param {string} type
    */
   turn(type) {
-    this.#asked = true;
-    const next = this.peek();
-    if (next && next.type !== type && !endings.includes(next.type)) this.take(type, ...endings);
-    if (!next) throw new LogEnds();
-    return next.type === type;
+    for (;;) {
+      this.#asked = true;
+      const next = this.peek();
+      if (!next) throw new LogEnds();
+      if (next.type === "Credited" && this.clock) this.#credit(this.clock);
+      else if (next.type === type || endings.includes(next.type)) return next.type === type;
+      else this.take(type, ...endings);
+    }
+  }
+
+  /** @param {import("./timing.js").Clock} clock */
+  #credit(clock) {
+    const credited = this.take("Credited");
+    const wrong = clock.credit(credited.fields.ms, credited);
+    if (wrong) throw new Fault(crediting, credited.version, "This much time can’t be given back here.", wrong, `${credited.fields.ms} ms at ${worded(credited.at)}`);
+    this.tally.passed(crediting);
   }
 }

@@ -46,3 +46,8 @@ export function causeOf(game, seat, player, commandId, kind, battle) {
 export function clientEntropy(clientSecret, hashOfOpened) {
   return hmac(clientSecret, "statecraft client-entropy v1", exactly(hashOfOpened, 32));
 }
+
+/** @param {Uint8Array} clientSecret @param {Uint8Array} hashOfOpened @param {number} battle @param {number} card */
+export function clientSalt(clientSecret, hashOfOpened, battle, card) {
+  return hmac(clientSecret, "statecraft client-salt v1", exactly(hashOfOpened, 32), wide(battle, 2), wide(card, 1));
+}

@@ -39,6 +39,7 @@ export {};
  * @property {Uint8Array | null} seed null for an open deal, too
  * @property {number[][] | null} hands
  * @property {Battle[]} battles what `play` leaves for the reader of the report
+ * @property {import("./timing.js").Clock | null} clock between people, to be told of each stage's beginning; null against the house
  */
 
 /** @typedef {{winner: number | null, reason: string} | {owing: readonly number[]}} Outcome a result, or who owed an action when the game was ended from outside */
@@ -51,8 +52,8 @@ export {};
  * @property {(card: number) => string} cardName
  * @property {string} dealt the heading over what each seat was dealt
  * @property {boolean} dealtFolded whether that is much and is shown on demand only
- * @property {(battles: readonly Battle[]) => string} explained a sentence over the table of battles
- * @property {(names: readonly string[]) => readonly string[]} columns of that table, behind the first
+ * @property {(battles: readonly Battle[], between: boolean) => string} explained a sentence over the table of battles
+ * @property {(names: readonly string[], between: boolean) => readonly string[]} columns of that table, behind the first; between people they may be others
  * @property {(battle: any, names: readonly string[]) => Row} row
  * @property {Readonly<Record<string, {won?: string, drawn?: string}>>} endings by reason, beside those of every game: what the
  *   winner did, as the end of a sentence, and the whole sentence where nobody won

@@ -108,7 +108,8 @@ function lede(report) {
 const endings = {
   resigned: { won: "won because the other side resigned" },
   time: { won: "won on time" },
-  void: { drawn: "It is void: it was left before any card was dealt." },
+  both_late: { drawn: "Both sides were late, so both lost." },
+  void: { drawn: "It is void: it ended before any card was dealt." },
 };
 
 /** Who played what, and how it ended. @param {Report} report */
@@ -199,7 +200,8 @@ function battles(report) {
   if (report.battles.length === 0) return null;
   const { told } = games[report.rules];
   const names = seatNames(report).map(capital);
-  const columns = ["Battle", ...told.columns(names)];
+  const between = !againstHouse(report);
+  const columns = ["Battle", ...told.columns(names, between)];
   const head = element("thead", { role: "rowgroup" },
     element("tr", { role: "row" }, ...columns.map((name) => element("th", { scope: "col", role: "columnheader" }, name))));
   const table = element("table", { role: "table", "aria-label": "Battle by battle" });
@@ -209,7 +211,7 @@ function battles(report) {
   // The battle at fault is the last that was looked at.
   const at = report.ok ? 0 : report.battles.length - 1;
   const pages = paged("battles", report.battles.length, pageBattles, at, drawn);
-  return section("Battle by battle", element("p", {}, told.explained(report.battles)), pages, table);
+  return section("Battle by battle", element("p", {}, told.explained(report.battles, between)), pages, table);
 }
 
 /** @param {readonly Row[]} rows @param {readonly string[]} columns */

@@ -2,7 +2,9 @@
 import { Stream, purposes } from "./chance.js";
 import { between, listOf, seat } from "./facts.js";
 import { Fault } from "./fault.js";
+import { same } from "./hash.js";
 import { openDeal } from "./open_deal.js";
+import { causeOf } from "./promises.js";
 import { cardName, toldOf } from "./war_told.js";
 import { variants } from "./war_variants.js";
 
@@ -20,6 +22,8 @@ const cards = 52;
 const ranks = 13;
 const handCards = 26;
 const seatNumbers = [0, 1];
+/** In the causes of what the server asks itself. */
+const serverSeat = 255;
 
 const card = between(0, cards - 1);
 const battle = between(1, 0xffff);
@@ -27,6 +31,7 @@ const battle = between(1, 0xffff);
 /** @param {string} name @param {string} what @returns {Check} */
 const check = (name, what) => ({ name, what });
 const agreeing = check("turns", "Each battle was turned as soon as its seats had agreed to it, and none was agreed to twice.");
+const hurrying = check("overdue", "Where a turn was overdue, the clock made it, and not before its time.");
 const turning = check("cards", "Each card that was turned was the top one of its pile, from the deal on.");
 const unshown = check("cards", "No card was turned that was known to be elsewhere.");
 const laying = check("wars", "Each war was fought after a tie only, with as many cards face down as the rules say.");
@@ -36,7 +41,7 @@ export const [playbook, gameweave, classic] = variants.map(rulesOf);
 
 /** @param {Variant} variant @returns {Rules} */
 function rulesOf(variant) {
-  const { name, title, settings } = variant;
+  const { name, title, settings, timed } = variant;
   return {
     name,
     facts: {
@@ -45,7 +50,7 @@ function rulesOf(variant) {
       Laid: { battle, counts: listOf(between(0, cards), 2) },
       Taken: { battle, seat, count: between(0, cards) },
     },
-    modes: { house: { people: [0], policy: null, settings }, versus: { people: [0, 1], policy: null, settings } },
+    modes: { house: { people: [0], policy: null, settings }, versus: { people: [0, 1], policy: null, settings: timed } },
     cast: [],
     counts: [handCards, handCards],
     deal,
@@ -76,9 +81,11 @@ function play(variant, log, table) {
   const agreed = seatNumbers.map((seat) => (table.people.includes(seat) ? 0 : Infinity)); // the house always has
   for (let number = 1; ; number++) {
     const lacking = () => seatNumbers.filter((seat) => agreed[seat] < number);
+    if (lacking().length > 0) table.clock?.begin("turn", log.last);
     while (lacking().length > 0) {
       if (!log.turn("Readied")) return { owing: lacking() };
-      agree(log, lacking(), number, variant.timesMax, agreed);
+      if (table.clock && madeByClock(log, table.game, table.clock)) overdue(log, lacking(), number, agreed, table.clock);
+      else agree(log, lacking(), number, variant.timesMax, agreed);
     }
     const result = field.fight(number);
     if (result) return result;
@@ -106,6 +113,31 @@ function agree(log, lacking, number, timesMax, agreed) {
   }
   agreed[seat] = through;
   log.tally.passed(agreeing);
+}
+
+/**
+ * Whether the next turn is the clock's: its cause says so.
+ * @param {Log} log @param {Uint8Array} game @param {import("./timing.js").Clock} clock
+ */
+function madeByClock(log, game, { dueMs }) {
+  const cause = log.peek()?.cause ?? new Uint8Array();
+  return same(cause, causeOf(game, serverSeat, new Uint8Array(16), `time ${dueMs}`, "CallTime", 0));
+}
+
+/**
+ * The overdue turn of every seat that lacks it, made by the clock in one append.
+ * @param {Log} log @param {readonly number[]} lacking @param {number} number of the next battle @param {number[]} agreed
+ * @param {import("./timing.js").Clock} clock
+ */
+function overdue(log, lacking, number, agreed, { earliestMs, endsMs }) {
+  for (const seat of lacking) {
+    const { version, at } = log.due("Readied", { seat, through: number }, hurrying, "The clock turns one battle, for who has not.");
+    if (BigInt(at) < earliestMs || BigInt(at) >= endsMs) {
+      throw new Fault(hurrying, version, "The clock turned at a wrong time.", `${earliestMs} or later, and before ${endsMs}`, String(at));
+    }
+    agreed[seat] = number;
+    log.tally.passed(hurrying);
+  }
 }
 
 /** Both piles, and what is done with them. While the deal is a secret (the game still runs), most slots are null. */

@@ -45,6 +45,7 @@ export function cardName(card) {
 
 /** @param {[string, number | string]} setting */
 function settingWord([name, value]) {
+  if (name === "turn_seconds") return `${value} seconds a turn`;
   if (name === "down") return `${value} face down in a war`;
   return name === "seed" ? `open deal ${value}` : `${value} length`;
 }

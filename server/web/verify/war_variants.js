@@ -8,6 +8,7 @@ import { between, oneOf, settingsOf } from "./facts.js";
  * @property {string} name
  * @property {string} title
  * @property {import("./facts.js").Shape} settings
+ * @property {import("./facts.js").Shape} timed settings between people, where each turn has its time
  * @property {number} timesMax how many battles a seat may agree to at once
  * @property {(left: number, settings: Settings) => number} laid how many cards a seat lays that has so many left
  * @property {number} leastBefore a war is fought only if each seat has so many cards left before cards are laid,
@@ -19,12 +20,18 @@ import { between, oneOf, settingsOf } from "./facts.js";
  * @property {boolean} limitCounts whether more cards win there; else it is a draw
  */
 
+const turnSeconds = { turn_seconds: between(1, 3600) };
+const down = oneOf(3, 1);
+const length = oneOf("full", "short");
+const seed = between(0, 2 ** 32 - 1);
+
 /** @type {readonly Variant[]} */
 export const variants = [
   {
     name: "playbook/1",
     title: "Playbook War",
     settings: settingsOf({}),
+    timed: settingsOf(turnSeconds),
     timesMax: 10,
     laid: () => 1,
     leastBefore: 2,
@@ -39,6 +46,7 @@ export const variants = [
     name: "gameweave/1",
     title: "Gameweave War",
     settings: settingsOf({}),
+    timed: settingsOf(turnSeconds),
     timesMax: 1,
     laid: (left) => Math.min(3, left),
     leastBefore: 0,
@@ -52,7 +60,8 @@ export const variants = [
   {
     name: "classic/1",
     title: "Classic War",
-    settings: settingsOf({ down: oneOf(3, 1), length: oneOf("full", "short") }, { seed: between(0, 2 ** 32 - 1) }),
+    settings: settingsOf({ down, length }, { seed }),
+    timed: settingsOf({ down, length, ...turnSeconds }, { seed }),
     timesMax: 1,
     laid: (left, { down }) => Math.min(down, left - 1),
     leastBefore: 1,

@@ -1,7 +1,6 @@
 // The table of the Game of 50 States: a pure function of what the page knows, and the value by which the page knows this game.
 import { html, nothing } from "../vendor/lit/lit-html.js";
 import { repeat } from "../vendor/lit/directives/repeat.js";
-import { portrait } from "../art/portraits.js";
 import { keepAll } from "../gamelog.js";
 import { inWords } from "../reasons.js";
 import { back, face, place, spokenCard, stateOf, tag } from "./cards.js";
@@ -10,7 +9,10 @@ import { index } from "./fifty_states_index.js";
 import { difficulties, frontispiece, panel, record } from "./fifty_states_home.js";
 import { review } from "./fifty_states_review.js";
 import { how } from "./fifty_states_how.js";
-import { cards as counted, news, outcome, possessive, reason, result, sentence, steward } from "./fifty_states_words.js";
+import { hint, status } from "./fifty_states_status.js";
+import { cards as counted, news, possessive, reason, result, sentence } from "./fifty_states_words.js";
+import { between, names, opposite } from "./opponent.js";
+import { papers, strip } from "./people.js";
 
 /** @typedef {import("./fifty_states_battles.js").Battle} Battle */
 /** @typedef {import("../games.js").Seen} Seen */
@@ -30,8 +32,13 @@ const game = {
   },
   keep: keepAll,
   luck: false,
-  play: (table, card) => ({ do: "Play", battle: table.position.battle, card }),
+  play: (table, card) => ({ do: between(table) ? "Commit" : "Play", battle: table.position.battle, card }),
+  owes: ({ position }, seat) => (position.seals.includes(null) ? position.seals[seat] === null : position.shown[seat] === null),
   news: (facts, from, seen) => news(facts, from, seen.seat, names(seen)),
+  clocks: [
+    { setting: "commit_seconds", line: "Time to choose a card", values: [30, 15, 120, 3600] },
+    { setting: "reveal_seconds", line: "Time to show it", values: [15, 15, 60, 3600] },
+  ],
   title,
   draw,
   review,
@@ -41,6 +48,7 @@ const game = {
 /** @type {import("../games.js").Shelf} */
 export const fiftyStates = {
   id: "50-states",
+  kind: "game-states",
   name: "The Game of 50 States",
   line: "Seven states against seven. The higher number wins the match and leaves; the loser changes sides. Your rival seals its card before you choose.",
   games: [game],
@@ -49,36 +57,35 @@ export const fiftyStates = {
   record: { path: "/api/me/rivals", draw: record },
 };
 
-/** @param {Seen} seen @returns {import("./fifty_states_words.js").Names} */
-export function names({ table }) {
-  return ["The player", steward(table.seats[1].rival).name];
-}
-
 /** @param {Seen} seen */
 function title(seen) {
   const { table, seat } = seen;
   if (table.finished) return result(table.finished, seat, names(seen));
   if (!table.position) return "The deal";
   const { round, match } = table.position;
-  return `${seat === null ? "" : "Your move · "}Round ${round}, match ${match}`;
+  return `${seat === null || !game.owes?.(table, seat) ? "" : "Your move · "}Round ${round}, match ${match}`;
 }
 
 /** What the page draws from, with the few things every part needs worked out. @typedef {ReturnType<typeof looked>} Look */
 
 /** @param {Seen} seen */
 function looked(seen) {
-  const { table, facts, seat, chosen, pending } = seen;
+  const { table, facts, seat, chosen, pending, sealed } = seen;
   const all = battles(facts);
   const me = seat ?? 0;
-  const rival = steward(table.seats[1].rival);
-  const held = chosen ?? (pending?.command.do === "Play" ? pending.command.card : null);
+  const { people } = seen;
+  const sent = pending && ["Play", "Commit"].includes(pending.command.do) ? pending.command.card : null;
+  const held = sealed ?? chosen ?? sent;
   const over = Boolean(table.finished);
+  const rival = opposite(seen);
   return {
     ...seen, all, me, rival, over, held,
-    short: rival.name.split(" ")[0],
+    short: rival.short,
+    /** Our side, or seat 0's where we watch, within a sentence. */
+    mine: seat !== null ? "you" : people ? "the first player" : "the player",
     position: table.position,
     /** The reveal that lies on the table: until the next card is held out. @type {Battle | undefined} */
-    last: held === null || over ? all[all.length - 1] : undefined,
+    last: over || (held === null && !(people && seat === null && table.position?.seals.some(Boolean))) ? all[all.length - 1] : undefined,
   };
 }
 
@@ -86,35 +93,35 @@ function looked(seen) {
 function draw(seen, acts) {
   const look = looked(seen);
   return html`
-    <div class="desk ${look.over ? "over" : ""}">
+    <div class="game-states"><div class="desk ${look.over ? "over" : ""}">
       <div class="board">
-        ${rivalPlate(look)} ${blotter(look)}
+        ${rivalPlate(look)} ${look.people ? strip(look) : nothing} ${blotter(look)}
         ${look.over ? ending(look, acts) : look.seat === null ? watching(look) : myHand(look, acts)}
       </div>
       ${index(look)}
-    </div>
+    </div></div>
   `;
 }
 
 // ---- across the desk
 
 /** @param {Look} look */
-function rivalPlate({ rival, short, position, over, me }) {
+function rivalPlate({ rival, short, people, position, over, me }) {
   const other = 1 - me;
   const known = position?.known[other] ?? [];
   const hidden = (position?.sizes[other] ?? 0) - known.length;
   return html`
-    <section class="rival" aria-label="Your rival">
-      <img class="portrait" src=${picture(rival.slug)} alt="" width="72" height="72" />
+    <section class="rival" aria-label=${people ? "Across the table" : "Your rival"}>
+      <img class="portrait" src=${rival.picture} alt="" width="72" height="72" />
       <div class="rival-words">
-        <h1 tabindex="-1"><span class="unseen">The Game of 50 States against </span>${rival.name}</h1>
-        <p class="line">${rival.line}</p>
+        <h1 tabindex="-1"><span class="unseen">The Game of 50 States${people ? ": " : " against "}</span>${rival.name}</h1>
+        ${rival.line ? html`<p class="line">${rival.line}</p>` : nothing}
       </div>
       ${position && !over
         ? html`
             <div class="rival-hand">
-              <h2 class="label">${possessive(short)} hand · ${counted(hidden + known.length)}</h2>
-              <ul class="tags" aria-label="${possessive(short)} hand">
+              <h2 class="label">${sentence(possessive(short))} hand · ${counted(hidden + known.length)}</h2>
+              <ul class="tags" aria-label="${sentence(possessive(short))} hand">
                 ${known.map(tag)}
                 ${Array.from({ length: hidden }, () => html`<li class="tag hidden" aria-hidden="true"></li>`)}
                 ${hidden ? html`<li class="unseen">${counted(hidden)} nobody has seen</li>` : nothing}
@@ -124,11 +131,6 @@ function rivalPlate({ rival, short, position, over, me }) {
         : nothing}
     </section>
   `;
-}
-
-/** @param {string} slug */
-export function picture(slug) {
-  return `data:image/svg+xml,${encodeURIComponent(portrait(slug))}`;
 }
 
 // ---- the match
@@ -141,10 +143,10 @@ function blotter(look) {
   return html`
     <section class="blotter ${bare ? "bare" : ""} ${over ? "closed" : ""}" id="scene" aria-label="The match">
       <h2 class="plaque">${plaque(look)}</h2>
-      <div class="pile theirs">${pile(`${possessive(short)} captures`, theirs)}</div>
+      <div class="pile theirs">${pile(`${sentence(possessive(short))} captures`, theirs)}</div>
       ${lastOrNext(look)}
-      <div class="pile yours">${pile(look.seat === null ? "The player’s captures" : "Your captures", mine)}</div>
-      <p class="verdict">${status(look)}</p>
+      <div class="pile yours">${pile(look.seat === null ? `${sentence(possessive(look.mine))} captures` : "Your captures", mine)}</div>
+      <p class="verdict">${status(look, names(look))}</p>
     </section>
   `;
 }
@@ -171,10 +173,10 @@ function lastOrNext(look) {
 }
 
 /** @param {Look} look @param {Battle} battle @param {number} seat */
-function shown({ me, short, seat: mine }, battle, seat) {
+function shown({ me, short, seat: mine, mine: ours }, battle, seat) {
   const won = battle.winner === seat;
-  const whose = seat !== me ? possessive(short) : mine === null ? "The player’s" : "Your";
-  const by = battle.winner !== me ? `by ${short}` : mine === null ? "by the player" : "by you";
+  const whose = sentence(seat !== me ? possessive(short) : mine === null ? possessive(ours) : "your");
+  const by = `by ${battle.winner !== me ? short : ours}`;
   const fate = won ? "Wins and leaves" : `Captured ${by}`;
   return html`
     <figure class="slot ${seat === me ? "mine" : "other"} ${won ? "won" : "lost"}">
@@ -185,8 +187,10 @@ function shown({ me, short, seat: mine }, battle, seat) {
 }
 
 /** @param {Look} look */
-function sealed({ position, short, over }) {
-  const seal = position?.seals[1] && !over;
+function sealed({ position, short, over, me }) {
+  const open = over ? null : (position?.shown[1 - me] ?? null);
+  if (open !== null) return html`<figure class="slot other"><div class="lying">${face(open)}</div><figcaption>${sentence(possessive(short))} card<span class="unseen">: ${spokenCard(open)}</span></figcaption></figure>`;
+  const seal = position?.seals[1 - me] && !over;
   return html`
     <figure class="slot other">
       <div class="lying">${seal ? html`${back()}<span class="wax" aria-hidden="true"></span>` : place("")}</div>
@@ -196,15 +200,18 @@ function sealed({ position, short, over }) {
 }
 
 /** @param {Look} look */
-function heldOut({ held, seat, pending, over }) {
+function heldOut({ held, seat, me, pending, over, sealed: mine, position, people }) {
+  const open = over ? null : (position?.shown[me] ?? null);
+  if (open !== null && people) return html`<figure class="slot mine"><div class="lying">${face(open)}</div><figcaption>Shown<span class="unseen">: ${spokenCard(open)}</span></figcaption></figure>`;
+  if (held === null && people && position?.seals[me] && !over) return html`<figure class="slot mine"><div class="lying">${back()}<span class="wax" aria-hidden="true"></span></div><figcaption>Sealed</figcaption></figure>`;
   if (held === null) {
     const words = seat === null || over ? "" : "Your card";
     return html`<figure class="slot mine"><div class="lying">${place(words)}</div><figcaption>${seat === null ? "Not played yet" : "Not chosen yet"}</figcaption></figure>`;
   }
   return html`
     <figure class="slot mine">
-      <div class="lying ${pending ? "sent" : "held"}">${face(held)}</div>
-      <figcaption>${pending ? "On its way" : "Held out"}<span class="unseen">: ${spokenCard(held)}</span></figcaption>
+      <div class="lying ${pending ? "sent" : "held"}">${face(held)}${mine === null ? nothing : html`<span class="wax" aria-hidden="true"></span>`}</div>
+      <figcaption>${mine !== null ? "Sealed: nobody sees it yet" : pending ? "On its way" : "Held out"}<span class="unseen">: ${spokenCard(held)}</span></figcaption>
     </figure>
   `;
 }
@@ -217,28 +224,17 @@ function pile(heading, cards) {
   `;
 }
 
-/** @param {Look} look */
-function status(look) {
-  const { position, last, all, seat, short, held, pending, over } = look;
-  const told = last ? sentence(outcome(last, seat, names(look))) : "";
-  if (over) return told || "No card was played.";
-  if (!position) return "The cards are being shuffled, with your browser’s own chance mixed in.";
-  if (pending?.command.do === "Resign") return "You are resigning …";
-  if (pending) return `Your ${spokenCard(pending.command.card)}, is on its way …`;
-  if (held !== null) return `You hold out ${spokenCard(held)}. Confirm to play it against ${possessive(short)} sealed card.`;
-  if (last?.endsRound) return `${told} Round ${last.round} is over: captured cards join the hands.`;
-  if (told) return told;
-  if (seat === null) return `${short} has sealed a card.`;
-  return all.length ? `${short} has sealed the next card. Choose yours.` : `${short} has sealed a card already and can’t change it. Choose yours.`;
-}
-
 // ---- your side
 
 /** @param {Look} look @param {Acts} acts */
 function myHand(look, acts) {
-  const { hand, settled, held, pending, refusal, position } = look;
+  const { hand, settled, held, pending, refusal, position, people, me } = look;
   if (!position) return html`<div class="hand-area"><p class="waiting">Seven cards are on their way to you.</p></div>`;
-  const ready = held !== null && !pending;
+  /** Between people a card that was sealed is chosen for good. */
+  const done = people !== null && position.seals[me] !== null;
+  const ready = held !== null && !pending && !done;
+  const sending = pending && ["Play", "Commit"].includes(pending.command.do);
+  const verb = people ? "Seal" : "Confirm";
   return html`
     <section class="hand-area" aria-label="Your hand">
       <div class="hand-head">
@@ -252,31 +248,25 @@ function myHand(look, acts) {
       <div class="acts">
         <button class="button quiet" @click=${acts.resign}>Resign</button>
         <button class="button primary confirm" aria-disabled=${ready ? "false" : "true"} @click=${() => ready && acts.play(/** @type {number} */ (held))}>
-          ${pending?.command.do === "Play" ? "Playing …" : held !== null ? html`Confirm <span class="confirm-card">${stateOf(held).name}</span>` : "Confirm"}
+          ${sending ? (people ? "Sealing …" : "Playing …") : done ? "Sealed" : held !== null ? html`${verb} <span class="confirm-card">${stateOf(held).name}</span>` : verb}
         </button>
       </div>
     </section>
   `;
 }
 
-/** @param {Look} look */
-function hint({ held, pending, short, position, last }) {
-  if (pending || (held === null && !last)) return "";
-  if (held !== null) return "Choose another, or confirm.";
-  return position.round === 1 ? `${short} has sealed the next card. Choose yours.` : `${short} has sealed one of the cards above. Choose yours.`;
-}
-
 /** @param {Look} look @param {Acts} acts @param {number} card */
-function choice({ hand, held, pending }, acts, card) {
+function choice({ hand, held, pending, people, position, me }, acts, card) {
+  const done = people !== null && position.seals[me] !== null;
   const chosen = card === held;
   const stop = held !== null && hand.includes(held) ? chosen : card === hand[0];
   const { name, statehood } = stateOf(card);
   return html`
     <div
       class="choice ${chosen ? "chosen" : ""}" role="radio" data-card=${card}
-      aria-checked=${chosen ? "true" : "false"} aria-disabled=${pending ? "true" : "false"}
+      aria-checked=${chosen ? "true" : "false"} aria-disabled=${pending || done ? "true" : "false"}
       aria-label="${name}, ${card}, ${statehood.slice(0, 4)}" tabindex=${stop ? "0" : "-1"}
-      @click=${() => acts.choose(card)}
+      @click=${() => !done && acts.choose(card)}
     >${face(card)}</div>
   `;
 }
@@ -296,7 +286,8 @@ function move(event) {
 }
 
 /** @param {Look} look */
-function watching({ short }) {
+function watching({ short, people }) {
+  if (people) return html`<div class="hand-area"><p class="waiting">You are watching. Hands stay secret until cards are played: what you see is all that anybody sees.</p></div>`;
   return html`<div class="hand-area"><p class="waiting">You are watching. Hands stay secret until cards are played; ${possessive(short)} next card is sealed.</p></div>`;
 }
 
@@ -304,20 +295,20 @@ function watching({ short }) {
 
 /** @param {Look} look @param {Acts} acts */
 function ending(look, acts) {
-  const { table, seat, id } = look;
+  const { table, seat, id, people } = look;
   const { finished } = table;
-  const kind = finished.winner === null ? "void" : finished.winner === seat ? "victory" : "defeat";
+  const kind = finished.reason === "both_late" ? "defeat" : finished.winner === null ? "void" : finished.winner === seat ? "victory" : "defeat";
   const said = names(look);
   return html`
     <section class="ending ${kind}" aria-labelledby="ending">
       ${postmark(look, kind)}
       <div class="ending-words">
         <h2 id="ending" class="ending-title" tabindex="-1">${result(finished, seat, said)}</h2>
-        <p>${sentence(reason(finished, seat, said))}${finished.winner === null || finished.reason !== "all_cards" ? "" : ` ${rounds(look)}`}</p>
+        <p>${sentence(reason(finished, seat, said, people !== null))}${finished.winner === null || finished.reason !== "all_cards" ? "" : ` ${rounds(look)}`}</p>
       </div>
       <div class="buttons">
-        ${seat === null ? html`<a class="button primary" href=${acts.links.home}>Play a game yourself</a>` : html`<button class="button primary" @click=${acts.again}>Play again</button>`}
-        ${finished.reason === "void" ? nothing : html`<a class="button" href=${acts.links.review}>Review</a>`}
+        ${seat === null ? html`<a class="button primary" href=${acts.links.home}>Play a game yourself</a>` : people ? papers(look, acts) : html`<button class="button primary" @click=${acts.again}>Play again</button>`}
+        ${finished.reason === "void" || people ? nothing : html`<a class="button" href=${acts.links.review}>Review</a>`}
         <a class="button" href=${acts.links.fair}>How fair was this?</a>
         <a class="button quiet" href=${acts.links.file} download="fifty-states-${id.slice(0, 8)}.jsonl">Save game</a>
       </div>

@@ -2,8 +2,7 @@
 import { html, nothing } from "../vendor/lit/lit-html.js";
 import { face } from "./cards.js";
 import { drawer } from "./drawer.js";
-import { picture } from "./fifty_states.js";
-import { steward } from "./fifty_states_words.js";
+import { picture, steward } from "./opponent.js";
 
 /** @typedef {import("../page_home.js").Desk} Desk */
 /** @typedef {{mode: string, name: string, ladder: string, line: string}} Difficulty */

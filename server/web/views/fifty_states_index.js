@@ -1,7 +1,7 @@
 // The card index beside the table of the Game of 50 States: where each of the fifty is, and the matches so far.
 import { html, nothing } from "../vendor/lit/lit-html.js";
 import { spokenCard, stateOf } from "./cards.js";
-import { possessive } from "./fifty_states_words.js";
+import { possessive, sentence } from "./fifty_states_words.js";
 
 /** @typedef {import("./fifty_states.js").Look} Look */
 
@@ -10,10 +10,10 @@ export function index(look) {
   const where = places(look);
   const count = (/** @type {string} */ kind) => [...where.values()].filter((each) => each.kind === kind).length;
   const legend = [
-    ["yours", "Yours"],
-    ["taken", look.seat === null ? "The player took" : "You took"],
-    ["theirs", possessive(look.short)],
-    ["lost", `${look.short} took`],
+    ["yours", look.seat === null ? sentence(possessive(look.mine)) : "Yours"],
+    ["taken", `${sentence(look.mine)} took`],
+    ["theirs", sentence(possessive(look.short))],
+    ["lost", `${sentence(look.short)} took`],
     ["gone", "Discarded"],
   ];
   return html`
@@ -40,17 +40,17 @@ export function index(look) {
  * @param {Look} look
  * @returns {Map<number, {kind: string, words: string}>}
  */
-function places({ position, hand, seat, me, short }) {
+function places({ position, hand, seat, me, short, mine }) {
   const where = new Map();
   if (!position) return where;
   const put = (/** @type {readonly number[]} */ cards, /** @type {string} */ kind, /** @type {string} */ words) =>
     cards.forEach((card) => where.set(card, { kind, words }));
   put(position.discarded, "gone", "out of the game");
   put(position.known[1 - me], "theirs", `in ${possessive(short)} hand`);
-  put(position.known[me], "yours", seat === null ? "in the player’s hand" : "in your hand");
+  put(position.known[me], "yours", seat === null ? `in ${possessive(mine)} hand` : "in your hand");
   if (seat !== null) put(hand.filter((card) => !where.has(card)), "yours", "in your hand");
   put(position.captured[1 - me], "lost", `captured by ${short} this round`);
-  put(position.captured[me], "taken", seat === null ? "captured by the player this round" : "captured by you this round");
+  put(position.captured[me], "taken", `captured by ${mine} this round`);
   return where;
 }
 

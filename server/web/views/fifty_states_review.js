@@ -2,7 +2,8 @@
 import { html, nothing } from "../vendor/lit/lit-html.js";
 import { face, spokenCard, stateOf, tag } from "./cards.js";
 import { battles, openHands } from "./fifty_states_battles.js";
-import { possessive, steward } from "./fifty_states_words.js";
+import { possessive } from "./fifty_states_words.js";
+import { steward } from "./opponent.js";
 
 /**
  * @typedef {{card: number, worth: string, cost: string}} Choice

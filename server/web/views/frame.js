@@ -1,12 +1,13 @@
 // What stands around every page: masthead, notices, colophon, and the pages that are a few sentences.
 import { html, nothing } from "../vendor/lit/lit-html.js";
-import { home, how } from "../route.js";
+import { home, how, lobby } from "../route.js";
 
 /** @param {string} page */
 export const masthead = (page) => html`
   <a class="wordmark" href=${home}><svg viewBox="0 0 24 24" aria-hidden="true" focusable="false"><path d="m12 2.5 2.8 6.7 7.2.6-5.5 4.7 1.7 7L12 17.7l-6.2 3.8 1.7-7L2 9.8l7.2-.6z" /></svg>Statecraft</a>
   <nav aria-label="Pages">
     <a href=${home} aria-current=${page === "home" ? "page" : nothing}>Desks</a>
+    <a href=${lobby} aria-current=${page === "lobby" || page === "tv" ? "page" : nothing}>Lobby</a>
     <a href=${how} aria-current=${page === "how" ? "page" : nothing}>How to play</a>
   </nav>
 `;
@@ -44,6 +45,9 @@ export const sheet = (heading, content, above, kind = "") => html`
     ${content}
   </div>
 `;
+
+/** What only one game has, under the class that its style holds under. @param {string} kind @param {unknown} content */
+export const wrapped = (kind, content) => html`<div class="prose ${kind}">${content}</div>`;
 
 /** @param {string} text @param {string} [href] @param {string} [words] */
 export const sentence = (text, href, words) => html`<p class="lead">${text}</p>${href ? html`<p><a class="more" href=${href}>${words}</a></p>` : nothing}`;

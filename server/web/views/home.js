@@ -30,8 +30,9 @@ export function draw(home, acts) {
         </div>
         <div class="fan" aria-hidden="true">${frontispiece().map((card) => html`<span class="fan-card">${card}</span>`)}</div>
       </section>
+      ${home.people.draw()}
       ${shelves.map((shelf) => html`
-        <section aria-labelledby="shelf-${shelf.id}">
+        <section class=${shelf.kind} aria-labelledby="shelf-${shelf.id}">
           <div class="section"><h2 id="shelf-${shelf.id}">${shelf.name}</h2><a class="more" href=${toHow(shelf.id)}>How to play<span class="unseen"> ${shelf.name}</span></a></div>
           <p class="shelf-line">${shelf.line}</p>
           <div class="drawers">${shelf.games.map((game) => panels(home, game, acts))}</div>

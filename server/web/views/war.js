@@ -3,6 +3,7 @@ import { html, nothing } from "../vendor/lit/lit-html.js";
 import { repeat } from "../vendor/lit/directives/repeat.js";
 import { lifeFacts } from "../verify/game.js";
 import { inWords } from "../reasons.js";
+import { papers as afterwards, strip } from "./people.js";
 import { back } from "./cards.js";
 import { face, rankOf, spokenCard } from "./playing_cards.js";
 import { register } from "./war_register.js";
@@ -36,6 +37,8 @@ const game = (variant) => ({
   luck: true,
   news,
   reasons,
+  owes: ({ position }, seat) => position.through[seat] < position.battle,
+  clocks: [{ setting: "turn_seconds", line: "Time for a turn", values: [5, 15, 60, 3600] }],
   title,
   draw: (seen, acts, sitting) => draw(variant, seen, acts, sitting),
   sit: (doings) => new WarSitting(variant, doings),
@@ -48,6 +51,7 @@ const game = (variant) => ({
 /** @type {import("../games.js").Shelf} */
 export const war = {
   id: "war",
+  kind: "game-war",
   name: "War",
   line: "Fifty-two cards, half each, face down. Both turn the top one, and the higher takes both; a tie is a war. Nobody chooses anything: it is luck from the first card to the last.",
   games: variants.map(game),
@@ -82,7 +86,7 @@ function looked(variant, seen, sitting) {
     me: seen.seat ?? 0,
     over: Boolean(seen.table.finished),
     /** Whether a turn would be taken now, but for one that is under way. */
-    turning: Boolean(position) && !seen.table.finished && seen.seat !== null && !seen.leaving,
+    turning: Boolean(position) && !seen.table.finished && seen.seat !== null && !seen.leaving && seen.owing.includes(seen.seat),
     fast: sitting.auto && sitting.pace === "fast",
   };
 }
@@ -91,25 +95,28 @@ function looked(variant, seen, sitting) {
 function draw(variant, seen, acts, sitting) {
   const look = looked(variant, seen, sitting);
   return html`
+    <div class="game-war">
     <div class="desk war ${look.over ? "over" : ""}">
       <div class="board">
-        ${plate(look)} ${field(look)} ${controls(look)}
+        ${plate(look)} ${look.people ? strip(look) : nothing} ${field(look)} ${controls(look, acts)}
         ${look.over && sitting.closed ? closing(look, acts) : nothing}
       </div>
       ${register(look, acts)}
     </div>
     ${look.over && !sitting.closed ? ending(look, acts) : nothing}
+    </div>
   `;
 }
 
 /** @param {Look} look */
-function plate({ variant, position, seat }) {
+function plate({ variant, position, seat, people }) {
+  const against = people ? (seat === null ? "Two people: luck alone." : "Against a person: luck alone.") : "Against the computer: luck alone.";
   return html`
     <section class="plate" aria-label="The game">
       ${seal(variant)}
       <div class="plate-words">
         <h1 tabindex="-1">${variant.name}</h1>
-        <p class="line">${seat === null ? "You are watching. " : ""}Against the computer: luck alone.</p>
+        <p class="line">${seat === null ? "You are watching. " : ""}${against}</p>
       </div>
       <dl class="counters">
         <div><dt>Battles</dt><dd id="battles">${position?.battles ?? 0}</dd></div>
@@ -150,9 +157,10 @@ function plaque({ position }) {
 
 /** @param {Look} look @param {number} seat */
 function pile(look, seat) {
-  const { position, me, sitting, turning, seat: mine } = look;
+  const { position, me, sitting, turning, seat: mine, seen } = look;
+  const { labels } = sides(seen);
   const count = position?.sizes[seat] ?? 0;
-  const whose = seat !== me ? "Computer" : mine === null ? "Player" : "You";
+  const whose = seat === me ? labels.mine : labels.theirs;
   const stack = html`
     <span class="stack" .style=${`--deep:${Math.ceil(count / 7)}`}>${count ? back() : html`<span class="card place" aria-hidden="true"></span>`}</span>
   `;
@@ -171,13 +179,13 @@ function row(look, seat) {
   if (!position?.rows.length) return html`<div class="row empty"><span class="lying"><span class="card place" aria-hidden="true"></span></span></div>`;
   const { rows, laid, winner } = position;
   const won = winner === seat;
-  const whose = sentence(seat !== me ? "the computer’s cards" : `${sides(look.seen).your} cards`);
+  const whose = sentence(seat !== me ? `${sides(look.seen).other}’s cards` : `${sides(look.seen).your} cards`);
   const slots = rows.flatMap((turned, at) => [shown(turned[seat]), ...(laid[at] ? [down(laid[at][seat], Math.max(...laid[at]))] : [])]);
   const fresh = newsFrom < Infinity && !table.finished;
   return html`
     <div class="row ${won ? "won" : winner === null ? "" : "lost"} ${fresh ? "fresh" : ""}" .style=${`--slots:${slots.length}`}>
       <ol class="slots" aria-label=${whose}>${slots}</ol>
-      ${won ? html`<p class="takes"><span class="unseen">${seat === me ? "Your row wins and takes" : "The computer’s row wins and takes"} </span><span aria-hidden="true">Takes </span>${counted(lying(position), "card")}</p>` : nothing}
+      ${won ? html`<p class="takes"><span class="unseen">${sentence(seat === me ? sides(look.seen).your : `${sides(look.seen).other}’s`)} row wins and takes </span><span aria-hidden="true">Takes </span>${counted(lying(position), "card")}</p>` : nothing}
     </div>
   `;
 }
@@ -195,13 +203,14 @@ const down = (count, room) => html`
 
 /** @param {Look} look */
 function status(look) {
-  const { position, table, facts, newsFrom, pending, leaving, sitting, seat, seen } = look;
+  const { position, table, facts, newsFrom, pending, leaving, sitting, seat, seen, people, owing } = look;
   if (leaving) return "Another game is being dealt …";
   if (table.finished && !position?.battles) return `${sentence(reason(table.finished, seen))}.`;
-  if (!position) return "The cards are being shuffled, with your browser’s own chance mixed in.";
+  if (!position) return people ? "The cards are being shuffled, with both players’ chance mixed in." : "The cards are being shuffled, with your browser’s own chance mixed in.";
   const told = several(facts, newsFrom, seen) || (position.battles ? `${sentence(brief(position, seen))}.` : "");
   if (table.finished) return `${told} ${sentence(reason(table.finished, seen))}.`;
   if (told) return told;
+  if (people && seat !== null && !owing.includes(seat)) return "Turned as soon as your opponent turns too.";
   if (pending) return "Turning …";
   if (sitting.auto) return "Cards turn by themselves.";
   return seat === null ? "Nothing is turned yet." : "Twenty-six cards each. Turn the first one.";
@@ -209,15 +218,17 @@ function status(look) {
 
 // ---- the controls
 
-/** @param {Look} look */
-function controls(look) {
-  const { variant, sitting, over, seat, turning, leaving, refusal, pending } = look;
-  if (seat === null) return html`<div class="hand-area"><p class="waiting">You are watching. Turning is up to the player.</p></div>`;
-  const anew = over ? "Play again" : variant.turn;
+/** @param {Look} look @param {Acts} acts */
+function controls(look, acts) {
+  const { variant, sitting, over, seat, turning, leaving, refusal, pending, people, owing } = look;
+  if (seat === null) return html`<div class="hand-area"><p class="waiting">You are watching. Turning is up to the ${people ? "players" : "player"}.</p></div>`;
+  if (people && over) return nothing;
+  const turned = people && look.position && !owing.includes(seat);
+  const anew = over ? "Play again" : turned ? "Turned" : variant.turn;
   return html`
     ${refusal ? html`<p class="refusal">${reasons[refusal] ?? inWords(refusal)}</p>` : nothing}
     <div class="acts turns">
-      <button class="button quiet anew" aria-disabled=${leaving ? "true" : "false"} @click=${() => sitting.newGame()}>${variant.anew}</button>
+      ${people ? html`<button class="button quiet anew" @click=${acts.resign}>Resign</button>` : html`<button class="button quiet anew" aria-disabled=${leaving ? "true" : "false"} @click=${() => sitting.newGame()}>${variant.anew}</button>`}
       <button class="button primary confirm" aria-disabled=${turning || (over && !leaving) ? "false" : "true"} @click=${() => (over ? sitting.newGame() : sitting.turnByHand())}>${anew}</button>
       <div class="more-turns">
         ${variant.times > 1
@@ -249,7 +260,7 @@ function ending(look, acts) {
       <h2 id="ending" class="ending-title" tabindex="-1" autofocus>${result(finished, seen)}</h2>
       <p>${sentence(reason(finished, seen))}.${counts}</p>
       <div class="buttons">
-        ${seat === null ? nothing : html`<button class="button primary" @click=${() => sitting.newGame()}>Play again</button>`}
+        ${seat === null ? nothing : look.people ? afterwards(look, acts) : html`<button class="button primary" @click=${() => sitting.newGame()}>Play again</button>`}
         <button class="button" @click=${() => /** @type {HTMLDialogElement | null} */ (document.getElementById("result"))?.close()}>Close</button>
       </div>
       <p class="links">${papers(look, acts)}</p>
@@ -263,6 +274,7 @@ function closing(look, acts) {
   return html`
     <section class="closed-file" aria-label="The result">
       <p><b id="ending" tabindex="-1">${result(table.finished, seen)}.</b> ${sentence(reason(table.finished, seen))}.</p>
+      ${look.people && look.seat !== null ? html`<p class="buttons">${afterwards(look, acts)}</p>` : nothing}
       <p class="links">${papers(look, acts)}</p>
     </section>
   `;
@@ -276,8 +288,8 @@ const papers = ({ id, variant }, { links }) => html`
 
 /** @param {Look} look */
 function kind({ table, seat }) {
-  const { winner } = table.finished;
-  return winner === null ? "void" : winner === (seat ?? 0) ? "victory" : "defeat";
+  const { winner, reason: why } = table.finished;
+  return why === "both_late" ? "defeat" : winner === null ? "void" : winner === (seat ?? 0) ? "victory" : "defeat";
 }
 
 /** The archive's mark on a closed file. @param {Look} look */

@@ -1,6 +1,8 @@
 // The sheet beside a table of War: how the fifty-two cards are shared, the settings, and the keys.
 import { html, nothing } from "../vendor/lit/lit-html.js";
 import { fullScreen } from "./war_sitting.js";
+import { sides } from "./war_words.js";
+import { settingWords } from "./people.js";
 
 /** @typedef {import("./war.js").Look} Look */
 
@@ -17,9 +19,10 @@ export function register(look, acts) {
 }
 
 /** @param {Look} look */
-function shares({ position, me, seat }) {
+function shares({ position, me, seen }) {
   if (!position) return nothing;
   const { sizes } = position;
+  const { labels } = sides(seen);
   const table = 52 - sizes[0] - sizes[1];
   const part = (/** @type {number} */ count) => `flex-grow:${count}`;
   return html`
@@ -29,8 +32,8 @@ function shares({ position, me, seat }) {
         <span class="share-mine" .style=${part(sizes[me])}></span>${table ? html`<span class="share-table" .style=${part(table)}></span>` : nothing}<span class="share-theirs" .style=${part(sizes[1 - me])}></span>
       </div>
       <ul class="legend">
-        <li><span class="cell yours" aria-hidden="true"></span>${seat === null ? "Player" : "You"} <b>${sizes[me]}</b></li>
-        <li><span class="cell theirs" aria-hidden="true"></span>Computer <b>${sizes[1 - me]}</b></li>
+        <li><span class="cell yours" aria-hidden="true"></span>${labels.mine} <b>${sizes[me]}</b></li>
+        <li><span class="cell theirs" aria-hidden="true"></span>${labels.theirs} <b>${sizes[1 - me]}</b></li>
         ${table ? html`<li><span class="cell unknown" aria-hidden="true"></span>Left lying <b>${table}</b></li>` : nothing}
       </ul>
     </div>
@@ -38,8 +41,9 @@ function shares({ position, me, seat }) {
 }
 
 /** @param {Look} look */
-function settings({ variant, sitting, table, seat }) {
+function settings({ variant, sitting, table, seat, people }) {
   if (!variant.given.length) return nothing;
+  if (people) return html`<p class="note">${settingWords(Object.fromEntries(table.opened.settings))}</p>`;
   const now = variant.settings(table);
   return html`
     <div class="given">
@@ -67,14 +71,14 @@ function openDeal({ variant, table }) {
 }
 
 /** @param {Look} look */
-function keys({ variant }) {
+function keys({ variant, people }) {
   return html`
     <div class="keys">
       <h2 class="label">Keys</h2>
       <ul>
         <li><kbd>Space</kbd> turn</li>
         ${variant.auto ? html`<li><kbd>A</kbd> auto-play</li>` : nothing}
-        <li><kbd>N</kbd> ${variant.anew.toLowerCase()}</li>
+        ${people ? nothing : html`<li><kbd>N</kbd> ${variant.anew.toLowerCase()}</li>`}
         <li><kbd>F</kbd> full screen</li>
       </ul>
       ${document.fullscreenEnabled ? html`<button class="button small" @click=${fullScreen}>Full screen</button>` : nothing}

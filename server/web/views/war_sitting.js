@@ -32,6 +32,7 @@ export class WarSitting {
   constructor(variant, doings) {
     this.variant = variant;
     this.doings = doings;
+    this.closed = doings.watching;
   }
 
   end() {
@@ -43,8 +44,8 @@ export class WarSitting {
   // ---- what can be done
 
   /** Whether a turn would be taken now. @param {Seen} seen */
-  ready({ table, seat, pending, leaving }) {
-    return Boolean(table.position) && !table.finished && seat !== null && !pending && !leaving;
+  ready({ table, seat, pending, leaving, owing }) {
+    return Boolean(table.position) && !table.finished && seat !== null && !pending && !leaving && owing.includes(seat);
   }
 
   /** @param {number} times */
@@ -97,7 +98,8 @@ export class WarSitting {
   /** Another game, in place of this one. */
   newGame() {
     const seen = this.doings.seen();
-    if (!seen || seen.seat === null) return;
+    // Between people a game is left by resigning alone.
+    if (!seen || seen.seat === null || seen.people) return;
     this.end();
     const settings = this.variant.settings(seen.table);
     if (seen.table.finished) this.doings.again(settings);
@@ -107,7 +109,7 @@ export class WarSitting {
   /** A setting changed: it is that of another game, which begins at once. @param {string} name @param {number | string} value */
   set(name, value) {
     const seen = this.doings.seen();
-    if (!seen || seen.seat === null || this.variant.settings(seen.table)[name] === value) return;
+    if (!seen || seen.seat === null || seen.people || this.variant.settings(seen.table)[name] === value) return;
     this.end();
     const settings = { ...this.variant.settings(seen.table), [name]: value };
     browser.write(`settings.${this.variant.rules}`, settings);

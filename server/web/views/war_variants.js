@@ -25,7 +25,7 @@ import { browser } from "../storage.js";
 /** @param {Omit<Variant, "settings" | "seed">} told @returns {Variant} */
 const variant = (told) => ({
   ...told,
-  settings: (table) => Object.fromEntries(table.opened.settings.filter((/** @type {[string, unknown]} */ [name]) => name !== "seed")),
+  settings: (table) => Object.fromEntries(table.opened.settings.filter((/** @type {[string, unknown]} */ [name]) => name !== "seed" && name !== "turn_seconds")),
   seed: (table) => Object.fromEntries(table.opened.settings).seed ?? null,
 });
 

@@ -1,4 +1,5 @@
 // What is said of a War: sentences as pure functions of the table and its facts, for the eye and for the ear alike.
+import { between } from "./opponent.js";
 import { rankOf, spokenCard } from "./playing_cards.js";
 
 /** @typedef {import("../gamelog.js").Fact} Fact */
@@ -21,16 +22,22 @@ import { rankOf, spokenCard } from "./playing_cards.js";
 export const counted = (count, one, many = `${one}s`) => `${count} ${count === 1 ? one : many}`;
 
 /** Ours first; somebody who watches is told of the player in seat 0. @param {Seen} seen */
-export function sides({ seat }) {
+export function sides({ seat, table }) {
   const watching = seat === null;
+  const people = between(table);
+  const he = people ? "the first player" : "the player";
+  const other = !people ? "the computer" : watching ? "the second player" : "your opponent";
   return {
     me: seat ?? 0,
-    who: watching ? "the player" : "you",
-    your: watching ? "the player’s" : "your",
+    who: watching ? he : "you",
+    other,
+    /** As a pile is labelled. */
+    labels: { mine: watching ? (people ? "First" : "Player") : "You", theirs: !people ? "Computer" : watching ? "Second" : "Opponent" },
+    your: watching ? `${he}’s` : "your",
     /** @param {string} verb @param {string} [his] */
-    does: (verb, his = `${verb}s`) => (watching ? `the player ${his}` : `you ${verb}`),
+    does: (verb, his = `${verb}s`) => (watching ? `${he} ${his}` : `you ${verb}`),
     /** @param {number | null} seat_ @param {string} verb @param {string} [his] */
-    doing: (seat_, verb, his = `${verb}s`) => (seat_ !== (seat ?? 0) ? `the computer ${his}` : watching ? `the player ${his}` : `you ${verb}`),
+    doing: (seat_, verb, his = `${verb}s`) => (seat_ !== (seat ?? 0) ? `${other} ${his}` : watching ? `${he} ${his}` : `you ${verb}`),
   };
 }
 
@@ -64,8 +71,8 @@ export function fought(position, seen) {
 
 /** @param {Position} position @param {Seen} seen */
 export function piles({ sizes }, seen) {
-  const { me, does } = sides(seen);
-  return `${does("have", "has")} ${counted(sizes[me], "card")}, the computer ${sizes[1 - me]}`;
+  const { me, does, other } = sides(seen);
+  return `${does("have", "has")} ${counted(sizes[me], "card")}, ${other} ${sizes[1 - me]}`;
 }
 
 /**
@@ -128,7 +135,7 @@ export function several(facts, from, seen) {
   const fresh = facts.filter((fact) => fact.version > from);
   const turned = battles(fresh);
   if (turned.size < 2) return "";
-  const { me, does } = sides(seen);
+  const { me, does, other } = sides(seen);
   /** @type {Position} */
   const position = seen.table.position;
   const taken = fresh.filter((fact) => fact.type === "Taken");
@@ -137,7 +144,7 @@ export function several(facts, from, seen) {
   const wars = fresh.filter((fact) => fact.type === "Turned" && rankOf(fact.cards[0]) === rankOf(fact.cards[1])).length;
   const [mine, theirs] = [me, 1 - me].map((seat) => won.filter((fact) => fact.seat === seat).length);
   const last = position.battles;
-  return `Battles ${last - turned.size + 1} to ${last}: ${does("take", "takes")} ${mine}, the computer ${theirs}${wars ? `, with ${counted(wars, "war")}` : ""}; ${piles(position, seen)}.`;
+  return `Battles ${last - turned.size + 1} to ${last}: ${does("take", "takes")} ${mine}, ${other} ${theirs}${wars ? `, with ${counted(wars, "war")}` : ""}; ${piles(position, seen)}.`;
 }
 
 /** @param {readonly Fact[]} facts */
@@ -149,12 +156,14 @@ export function summary(position, seen) {
 }
 
 /** @param {Finished} finished @param {Seen} seen @returns {string} */
-export function result({ winner, reason: why }, { seat }) {
+export function result({ winner, reason: why }, seen) {
+  const { seat } = seen;
+  if (why === "both_late") return "Both lose on time";
   if (why === "left") return "Left unfinished";
   if (why === "void") return "Never dealt";
   if (winner === null) return "A draw";
   if (winner === seat) return "You win";
-  return winner === 0 ? "The player wins" : "The computer wins";
+  return `${sentence(sides(seen).doing(winner, "win"))}`;
 }
 
 /** Why the game ended, without a full stop. @param {Finished} finished @param {Seen} seen @returns {string} */
@@ -170,7 +179,9 @@ export function reason({ winner, reason: why }, seen) {
     case "no_cards_for_war": return `${doing(loser, "have", "has")} no card left for a war`;
     case "both_out_at_war": return "neither has a card left for a war, and each takes its own back";
     case "battle_limit": return winner === null ? limit : `${limit}, and ${doing(winner, "have", "has")} more cards`;
-    case "time": return `${doing(loser, "are", "is")} out of time: a game lasts seven days at most`;
+    case "time": return `${doing(loser, "are", "is")} out of time${seen.table.position && !between(seen.table) ? ": a game lasts seven days at most" : ""}`;
+    case "both_late": return "both are out of time";
+    case "resigned": return `${doing(loser, "resigned", "resigned")}`;
     case "left": return `${doing(0, "went", "went")} on to another game, so this one counts nowhere`;
     case "void": return "it ended before the cards were dealt, so it doesn’t count";
     default: return why;
