@@ -83,10 +83,16 @@ class Between:
         self._tell(*meeting.players)
         return meeting.game, head
 
-    async def resume(self) -> None:
-        """Open what was arranged and isn't open: a server died between."""
-        for meeting in await self._meetings.unopened():
-            await self.open(meeting)
+    async def resume(self) -> Sequence[Meeting]:
+        """Open what was arranged and isn't open: a server died between, or couldn't say whether it was stored."""
+        unopened = await self._meetings.unopened()
+        for meeting in unopened:
+            try:
+                await self.open(meeting)
+            except Damaged as error:
+                log_line.error("damaged game", game=meeting.game.hex(), version=error.version, why=error.why)
+                await self._meetings.forget(meeting.game)
+        return unopened
 
     def _id(self, purpose: bytes, what: bytes) -> bytes:
         return hmac.digest(self._key, b"statecraft " + purpose + b" v1\0" + what, "sha256")[:GAME_BYTES]

@@ -49,6 +49,8 @@ class Queue:
         self._news: set[str] = set()
         """Rules in whose queue something changed."""
         self._woken = asyncio.Event()
+        self._unsure = True
+        """Whether there may be arranged games that aren't open."""
         self._listeners: list[Callable[[bytes], None]] = []
         self._leaving: set[asyncio.Task[None]] = set()
 
@@ -131,10 +133,11 @@ class Queue:
 
     async def run(self) -> None:
         """For ever."""
-        await self._between.resume()
         while True:
+            if self._unsure:
+                await self._resume()
             with contextlib.suppress(TimeoutError):
-                async with asyncio.timeout(PAIR_SECONDS if self._waiting else None):
+                async with asyncio.timeout(PAIR_SECONDS if self._waiting or self._unsure else None):
                     await self._woken.wait()
             self._woken.clear()
             names = self._news | {name for waiting in self._waiting.values() for name in waiting}
@@ -147,16 +150,28 @@ class Queue:
         try:
             arranged = await self._meetings.pair(name, self._server, self._clock())
         except Unknown:
-            await self._between.resume()
+            self._unsure = True
             return
         for start in range(0, len(arranged), OPENED_AT_ONCE):
             await asyncio.gather(*(self._open(meeting) for meeting in arranged[start : start + OPENED_AT_ONCE]))
 
+    async def _resume(self) -> None:
+        """Open what was paired and isn't open yet, by whichever server."""
+        try:
+            for meeting in await self._between.resume():
+                self._met(meeting)
+            self._unsure = False
+        except Unknown as error:
+            log_line.warning("paired games aren't open yet", why=repr(error))
+
     async def _open(self, meeting: Meeting) -> None:
         try:
             await self._between.open(meeting)
-        except (Unknown, Damaged) as error:
-            log_line.warning("a paired game isn't open yet", game=meeting.game.hex(), why=repr(error))
+        except (Unknown, Damaged):
+            self._unsure = True
+        self._met(meeting)
+
+    def _met(self, meeting: Meeting) -> None:
         for player in meeting.players:
             self._forget(player, meeting.rules)
             self._tell(player)

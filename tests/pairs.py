@@ -227,9 +227,10 @@ class Person:
         return await self.ask("do", name, game=id_.hex(), command=command)
 
     async def follow(self, id_: bytes) -> Followed:
-        if id_ not in self.games:
+        while id_ not in self.games:
             client = await self.here()
-            self.games[id_] = await client.follow(id_)
+            with contextlib.suppress(Closed):
+                self.games[id_] = await client.follow(id_)
         return self.games[id_]
 
     async def until(self, condition: Callable[[], Any]) -> None:
