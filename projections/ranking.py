@@ -7,6 +7,7 @@ that a player's score is found without a row being read. Python's own lists and 
 from array import array
 from bisect import bisect_left
 from collections.abc import Iterable
+from struct import unpack
 
 from projections.leaderboard import INDEX_BITS
 
@@ -81,8 +82,8 @@ class Ranking:
         block, at = self._find_position(start)
         while len(found) < count and block < len(self._scores):
             scores = self._scores[block][at : at + count - len(found)]
-            ids = bytes(self._ids[block][at * ID_BYTES : (at + len(scores)) * ID_BYTES])
-            found += zip([ids[each : each + ID_BYTES] for each in range(0, len(ids), ID_BYTES)], scores, strict=True)
+            ids = self._ids[block][at * ID_BYTES : (at + len(scores)) * ID_BYTES]
+            found += zip(unpack(f"{ID_BYTES}s" * len(scores), ids), scores, strict=True)
             block, at = block + 1, 0
         return found
 

@@ -7,11 +7,22 @@ from collections.abc import AsyncIterator, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import chain, pairwise
-from typing import NamedTuple
 
 from events.database import Database
-from projections.leaderboard import BARS, LEADERBOARD, Board, index_of, is_barred, score_of, value_of
+from projections.leaderboard import (
+    BARS,
+    INDEX_BITS,
+    INDEX_MAX,
+    LEADERBOARD,
+    VALUE_MAX,
+    Board,
+    index_of,
+    is_barred,
+    score_of,
+    value_of,
+)
 from projections.ranking import Ranking
+from projections.standings import Place
 from server import generations
 from server.generations import Checkpoint, Generation
 from server.projector import Batch, NotReady, Projector
@@ -22,17 +33,6 @@ BOARDS_MAX = 512
 PAGE_ROWS = 10_000
 """Rows read at once while a board is loaded."""
 ATTEMPTS_MAX = 10
-
-
-class Place(NamedTuple):
-    rank: int
-    """From 1; equal values share it."""
-    position: int
-    """From 0, in the board's total order; nobody shares it."""
-    player: bytes
-    value: int
-    entry: int
-    """The ledger index of the entry that gave the value."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,16 +80,19 @@ class Standings:
 
     def page(self, start: int, count: int) -> Places:
         """At most `count` places from position `start` on."""
-        places: list[Place] = []
-        rank, shared = 0, -1
         start = max(0, start)
-        for position, (player, score) in enumerate(self._ranking.slice(start, count), start):
-            value = value_of(score)
+        rows = self._ranking.slice(start, count)
+        if not rows:
+            return self._places(())
+        # Only a page's first value can share its rank with somebody before it.
+        rank, shared = self._ranking.ahead(rows[0][1]) + 1, value_of(rows[0][1])
+        places: list[Place] = []
+        new = tuple.__new__  # calling Place costs four times as much, and a page is a hundred of them
+        for position, (player, score) in enumerate(rows, start):
+            value = VALUE_MAX - (score >> INDEX_BITS)
             if value != shared:
-                # Only a page's first place can share a rank with somebody before it.
-                rank = position + 1 if places else self._ranking.ahead(score) + 1
-                shared = value
-            places.append(Place(rank, position, player, value, index_of(score)))
+                rank, shared = position + 1, value
+            places.append(new(Place, (rank, position, player, value, score & INDEX_MAX)))
         return self._places(places)
 
     def following(self, score: int, player: bytes, count: int) -> Places:
