@@ -38,7 +38,8 @@ class Seen:
     faults: list[str] = field(default_factory=list)
 
     def fault(self, what: str) -> None:
-        if len(self.faults) < FAULTS_MAX:
+        # An overdue game, say, is found again by every check that follows.
+        if len(self.faults) < FAULTS_MAX and what not in self.faults:
             self.faults.append(what)
 
     def save(self) -> bytes:

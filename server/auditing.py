@@ -26,6 +26,7 @@ SAVE_SECONDS = 5
 def audit_all(place: str, key: VerifierKey | None, state: Path | None) -> None:
     """Exits with 1 if anything is wrong, with 2 if nothing can be read there, with 3 if boards couldn't be compared."""
     fetch = fetcher(place)
+    has_boards = place.startswith(("http://", "https://"))
     untold: list[NoBoard] = []
     recomputed = 0
     try:
@@ -36,7 +37,7 @@ def audit_all(place: str, key: VerifierKey | None, state: Path | None) -> None:
         seen = _seen(path, published)
         out.print(f"The ledger of {published}", markup=False)
         _check(fetch, seen, path, ())
-        if place.startswith(("http://", "https://")):
+        if has_boards:
             snapshots = _boards(place, seen, untold)
             recomputed = len(snapshots)
             _check(fetch, seen, path, snapshots)
@@ -47,7 +48,15 @@ def audit_all(place: str, key: VerifierKey | None, state: Path | None) -> None:
         fail(str(error))
     except KeyboardInterrupt:
         fail("stopped; the same command goes on where this one ended", 130)
-    _print(seen, path, recomputed, untold)
+    for board in untold:
+        err.print(f"not compared: board {board}", markup=False)
+    _print(seen, path)
+    if has_boards:
+        out.print(f"{recomputed} boards are what the ledger gives; {len(untold)} couldn't be compared.")
+    else:
+        out.print("No board was compared: an archive has none. Audit the server's URL for those it shows.")
+    if untold:
+        raise typer.Exit(3)
 
 
 def _check(fetch: Fetch, seen: Seen, path: Path, boards: Sequence[Snapshot]) -> None:
@@ -90,18 +99,13 @@ def _seen(path: Path, published: VerifierKey) -> Seen:
     return seen
 
 
-def _print(seen: Seen, path: Path, recomputed: int, untold: Sequence[NoBoard]) -> None:
+def _print(seen: Seen, path: Path) -> None:
+    """Exits with 1 if there are faults."""
     games = f"{len(seen.closed)} closed games, {len(seen.open)} open"
-    for board in untold:
-        err.print(f"not compared: board {board}", markup=False)
     if seen.faults:
         out.print(f"FAILED: {len(seen.faults)} faults in {seen.frontier.size} leaves, {games}", style="bold red")
         for fault in seen.faults:
             out.print(f"  - {fault}", markup=False)
         raise typer.Exit(1)
     out.print(f"PASSED: {seen.frontier.size} leaves, {games}", style="bold green")
-    if recomputed or untold:
-        out.print(f"{recomputed} boards are what the ledger gives; {len(untold)} couldn't be compared.")
     out.print(f"Root {seen.frontier.root.hex()}; remembered in {path}", markup=False)
-    if untold:
-        raise typer.Exit(3)

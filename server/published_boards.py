@@ -1,12 +1,13 @@
 """The boards that a server publishes, fetched whole: what `audit --all` holds against the ledger."""
 
-import json
 import time
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from http.client import HTTPException
 from urllib.error import HTTPError
 from urllib.request import urlopen
+
+import msgspec
 
 from projections.leaderboard import Board
 from projections.standings import Place, Snapshot
@@ -51,22 +52,47 @@ def _fetch(url: str, board: Board, as_of: int) -> Snapshot | NoBoard:
     return NoBoard(f"{'/'.join(board)}: {why}")
 
 
+class _Head(msgspec.Struct):
+    window: str
+    as_of: int
+    leaf_hash: str
+    size: int
+    moved: bool
+
+
+class _Row(msgspec.Struct):
+    rank: int
+    position: int
+    player: str
+    value: int
+    index: int
+
+
+class _End(msgspec.Struct):
+    """Any other line is none."""
+
+    end: bool = False
+    moved: bool = False
+
+
 def _read(address: str, board: Board) -> Snapshot | str:
     """Or why not, where another try may help. Raises OSError, HTTPException."""
     with urlopen(address, timeout=TIMEOUT_SECONDS) as answer:
         lines = answer.read().splitlines()
     try:
-        head, *rows, end = map(json.loads, lines)
-        if end.get("end") is not True:
+        first, *rows, last = lines
+        head, end = msgspec.json.decode(first, type=_Head), msgspec.json.decode(last, type=_End)
+        if not end.end:
             return "its end is missing"
-        if head["moved"] or end["moved"]:
+        if head.moved or end.moved:
             return "it moved while it was read"
+        found = msgspec.json.Decoder(_Row)
         places = tuple(
-            Place(row["rank"], row["position"], bytes.fromhex(row["player"]), row["value"], row["index"])
-            for row in rows
+            Place(row.rank, row.position, bytes.fromhex(row.player), row.value, row.index)
+            for row in map(found.decode, rows)
         )
-        if head["window"] != board.window:
-            return f"another window came: {head['window']}"
-        return Snapshot(board, head["as_of"], bytes.fromhex(head["leaf_hash"]), head["size"], places)
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        if head.window != board.window:
+            return f"another window came: {head.window}"
+        return Snapshot(board, head.as_of, bytes.fromhex(head.leaf_hash), head.size, places)
+    except (ValueError, RecursionError) as error:  # msgspec's are ValueErrors
         return f"it isn't of the form in docs/protocol.md: {error!r}"

@@ -147,7 +147,8 @@ async def test_an_opening_is_to_be_closed_within_eight_days_to_the_millisecond(p
     await published.sign()
     last = opening_of(game).at_ms + CLOSED_MS_MAX
     assert faults(published, last) == []
-    (fault,) = faults(published, last + 1)
+    seen = audited(fetcher(str(folder(published))), now_ms=last + 1)
+    (fault,) = audited(fetcher(str(folder(published))), seen, last + 2).faults  # found twice, told once
     assert game.game.hex() in fault
     await published.log.append(
         game.game, game.events[2].head, leaves.batch(game.events[3:], entries.encode(closing_of(game)))
@@ -295,6 +296,7 @@ async def test_the_command_checks_a_directory_remembers_and_tells_a_change(publi
     assert passed.returncode == 0, passed.stdout + passed.stderr
     assert f"PASSED: {2 * GAMES} leaves, {GAMES} closed games, 0 open" in passed.stdout
     assert str(HAND.key) in passed.stdout
+    assert "No board was compared: an archive has none" in passed.stdout
     assert run("audit", "--all", place, "--state", state, "--key", str(HAND.key)).returncode == 0
     wrong = run("audit", "--all", place, "--state", state, "--key", str(HAND.key).replace("statecraft", "another"))
     assert wrong.returncode != 0
