@@ -29,6 +29,8 @@ class Limits:
     read_threads: int = 2
     waiting_reads_max: int = 4096
     read_seconds_max: float = 5.0
+    late_seconds_max: float = 1.0
+    """How much later than after `read_seconds_max` a reader may be cut off, where the machine is busy."""
     lock_seconds_max: float = 5.0
     """How long BEGIN waits for another process that is writing."""
     wal_bytes: int = 4 << 20
@@ -112,7 +114,7 @@ class Writer:
             if self._connection is None:
                 raise sqlite3.OperationalError("the file can't be opened")
             self._connection.execute("VACUUM")
-            until = time.monotonic() + 2 * self._limits.read_seconds_max + 1
+            until = time.monotonic() + self._readers_seconds_max
             while self._connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0]:
                 if time.monotonic() > until:
                     raise sqlite3.OperationalError("a reader holds the WAL")
@@ -147,8 +149,7 @@ class Writer:
         if self._connection is None or size_bytes <= self._checkpoint_bytes:
             return
         full = size_bytes >= self._limits.wal_bytes_max
-        # Two generations: readers of an old state, and those who came before the last of them had gone.
-        until = time.monotonic() + (2 * self._limits.read_seconds_max + 1 if full else 0)
+        until = time.monotonic() + (self._readers_seconds_max if full else 0)
         try:
             while not (emptied := self._empty_wal()) and time.monotonic() < until:
                 pass
@@ -158,6 +159,12 @@ class Writer:
         # Where readers are in the way, trying again at every commit would only slow everybody down.
         patience_bytes = self._limits.wal_bytes_max if full else self._limits.wal_bytes
         self._checkpoint_bytes = self._limits.wal_bytes if emptied else size_bytes + patience_bytes
+
+    @property
+    def _readers_seconds_max(self) -> float:
+        """After which only another process's readers can still hold the WAL."""
+        # Two generations: readers of an old state, and those who came before the last of them had gone.
+        return 2 * self._limits.read_seconds_max + self._limits.late_seconds_max
 
     def _empty_wal(self) -> bool:
         """Whether the next commit can begin the WAL anew, and so cut it to journal_size_limit."""
