@@ -1,0 +1,71 @@
+"""A million results, folded once from the ledger: rate, memory and file, and a board of them loaded and asked."""
+
+import resource
+import time
+from pathlib import Path
+
+from bench.measure import Report, Row, Series, Size
+from bench.rebuild import Ledger, check, closings
+from events import entries
+from events.database import Database
+from projections.leaderboard import Board
+from server import generations
+from server.boards import Boards
+from server.projector import PROJECTIONS, Projector
+from server.rebuild import rebuild
+
+ASKED = 1_000
+
+
+async def run(size: Size, folder: Path) -> Report:
+    count = size.of(1_000_000, 2_000)
+    bodies = [entries.encode(entry) for entry in closings(count, count // 20)]
+    cpu = time.process_time()
+    for body in bodies:
+        entries.decode(body)
+    decoding = (time.process_time() - cpu) / count * 1e6
+    before = _peak_mib()
+    database = await Database.open(folder / "rebuilt.db", [generations.SCHEMA])
+    ledger, rows, total = Ledger(bodies), [], 0.0
+    for projection in PROJECTIONS:
+        began, cpu = time.monotonic(), time.process_time()
+        assert await rebuild(database, ledger, projection) is not None
+        used, seconds = (time.process_time() - cpu) / count * 1e6, time.monotonic() - began
+        total += used
+        rows.append(Row(f"{projection.name}, an entry of {count:,}", "µs CPU", *_one(used, decoding)))
+        rows.append(Row(f"{projection.name}", "entries a second", Series("product", (count / seconds,))))
+    rows.append(Row("all of them, an entry", "µs CPU", *_one(total, decoding)))
+    rows.append(Row("memory above the ledger's bytes, at most", "MiB", Series("product", (_peak_mib() - before,))))
+    bytes_ = sum(path.stat().st_size for path in folder.iterdir())
+    rows.append(Row("the file and its WAL", "MiB", Series("product", (bytes_ / 2**20,))))
+    rows += await _asked(database, ledger)
+    if size.quick:
+        await check(database, bodies)
+    await database.close()
+    return Report(rows, [f"{count:,} results of {count // 20:,} players, over {count * 10 // 86_400:,} days"])
+
+
+async def _asked(database: Database, ledger: Ledger) -> list[Row]:
+    projector = Projector(database, ledger)
+    await projector.begin()
+    boards = Boards(database, projector)
+    cpu = time.process_time()
+    standings = await boards.standings(Board("states-relaxed", "wins", "all"))
+    loading = (time.process_time() - cpu) * 1e3
+    players = [place.player for place in standings.page(0, ASKED).places]
+    cpu = time.process_time()
+    for player in players:
+        standings.around(player, 5)
+    asking = (time.process_time() - cpu) / len(players) * 1e6
+    return [
+        Row(f"loading a board of {len(standings):,}, once", "ms CPU", Series("product", (loading,))),
+        Row("around-me on it", "µs CPU", Series("product", (asking,))),
+    ]
+
+
+def _one(product: float, decoding: float) -> tuple[Series, Series]:
+    return Series("product", (product,)), Series("decoding", (decoding,))
+
+
+def _peak_mib() -> float:
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
