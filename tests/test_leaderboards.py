@@ -119,7 +119,7 @@ async def test_pages_neighbours_and_friends_are_those_of_a_recount(tmp_path: Pat
     path, board = "states-versus/rating/all", Board("states-versus", "rating", "all")
     async with served(tmp_path, synthetic(1500, PEOPLE)) as at:
         every = recount(board, at.ledger.entries)
-        assert len(every) > 30
+        assert len(every) > 15, "the barred stand on no board, the others do"
         for start in range(len(every) + 2):
             for count in (0, 1, 7, 100):
                 body = await at.get(path, start=start, count=count)
