@@ -136,7 +136,7 @@ def application(settings: Settings) -> Starlette:
         audience = Audience(games, log)
         sweep = Sweep(games, log, now_ms)
         rating = partial(ratings.rating, projector)
-        meeting = hall(games, audience, SqliteMeetings(database), rating, now_ms, keys[max(keys)])
+        meeting = hall(games, audience, SqliteMeetings(database), rating, called.of, now_ms, keys[max(keys)])
         board_feeds = BoardFeeds(boards, projector, called.of, now_ms)
         app.state.parts = Parts(
             settings,
