@@ -64,7 +64,9 @@ class Server:
     def __init__(self, folder: Path, environment: Mapping[str, str] | None = None) -> None:
         self.data = folder / "data"
         self._out, self._err = folder / "out.txt", folder / "err.txt"
-        self._environment = {**os.environ, "PYTHONPATH": str(ROOT), **(environment or {})}
+        # A test's crowd comes from one address.
+        crowded = {"STATECRAFT_JOINS_MAX": "100000"}
+        self._environment = {**os.environ, "PYTHONPATH": str(ROOT), **crowded, **(environment or {})}
         self._process: subprocess.Popen[bytes] | None = None
         self.url = ""
 
