@@ -47,4 +47,4 @@ def hall(
         between.gone(player)
 
     presence.listen(gone, changed=lambda player: None)
-    return Hall(between, presence, queue, Lobby(games, between, presence), Mine(between, queue))
+    return Hall(between, presence, queue, Lobby(games, audience, between, presence), Mine(between, queue))

@@ -2,11 +2,13 @@
 
 import asyncio
 from collections import OrderedDict
+from itertools import islice
 
 import structlog
 
 from events.chain import Head, Stored
 from events.log import Unknown
+from server.audience import Audience, Watcher
 from server.between import Between, players_of
 from server.feeds import Feed
 from server.games import Games, Live
@@ -25,7 +27,8 @@ log_line = structlog.get_logger()
 class Lobby:
     """What is open and what is played, told at most once a second."""
 
-    def __init__(self, games: Games, between: Between, presence: Presence) -> None:
+    def __init__(self, games: Games, audience: Audience, between: Between, presence: Presence) -> None:
+        self._games = games
         self._between = between
         self._presence = presence
         self.feed = Feed("lobby", ("seats", "live"))
@@ -35,6 +38,7 @@ class Lobby:
         self._makers: set[bytes] = set()
         """Players whose open seats have to be looked up."""
         games.listen(self._published)
+        audience.listen(self._watched)
         between.listen(self._makers.add)
         presence.listen(gone=lambda player: None, changed=self._makers.add)
 
@@ -57,6 +61,16 @@ class Lobby:
             while len(self._live) > GAMES_MAX:
                 self._live.popitem(last=False)
 
+    def _watched(self, id_: bytes, came: Watcher | None) -> None:
+        """Whoever comes back to a game plays it, if nothing was heard of it here since this process began, too."""
+        live = self._games.known(id_)
+        if came is None or live is None or live.seat_of(came.player) is None or live.table.finished is not None:
+            return
+        key = id_.hex()
+        if live.table.seated and key not in self._live and len(self._live) < GAMES_MAX:
+            self._live[key] = live
+            self._live.move_to_end(key, last=False)
+
     async def run(self) -> None:
         """For ever."""
         while True:
@@ -73,12 +87,13 @@ class Lobby:
             except Unknown as error:
                 log_line.warning("open seats can't be looked up", why=repr(error))
         seats = [(key, seat) for rows in self._seats.values() for key, seat in rows.items()]
-        shown = [
-            (key, _row(live, self._presence.watchers(live.game)))
-            for key, live in reversed(self._live.items())
-            if any(player and self._presence.seen(player) for player in players_of(live))
-        ]
-        self.feed.set({"seats": dict(sorted(seats)[:ROWS_MAX]), "live": dict(shown[:ROWS_MAX])})
+        played = (live for live in reversed(self._live.values()) if self._is_played(live))
+        shown = {live.game.hex(): _row(live, self._presence.watchers(live.game)) for live in islice(played, ROWS_MAX)}
+        self.feed.set({"seats": dict(sorted(seats)[:ROWS_MAX]), "live": shown})
+
+    def _is_played(self, live: Live) -> bool:
+        """Whether somebody who sits there is here."""
+        return any(player and self._presence.seen(player) for player in players_of(live))
 
     async def _look_up(self, player: bytes) -> None:
         rows = {}
