@@ -61,6 +61,26 @@ async def test_two_who_queue_play_a_game_that_counts_and_may_queue_again(server:
                 await each.until(lambda rows: not rows["games"] and not rows["queues"])
 
 
+async def test_a_paired_game_that_ends_void_is_none_of_the_three_that_count_in_a_day(server: Server) -> None:
+    async with people(server, 2, seed=42) as pair:
+        mine = [await feed(person, "me") for person in pair]
+        counted = []
+        for number in range(5):
+            for person in pair:
+                assert (await person.ask("queue", f"q{number}", rules="gameweave/1"))["type"] == "queued"
+            (row,) = await mine[0].until(lambda rows: list(rows["games"].values()))
+            counted.append(row["counts"])
+            game = bytes.fromhex(row["game"])
+            for person in pair:
+                await person.sit(game)
+            if number:
+                await pair[0].mix(game)
+            await pair[1].do(game, "leave", {"do": "Resign"})
+            for each in mine:
+                await each.until(lambda rows: not rows["games"])
+        assert counted == [True, True, True, True, False]
+
+
 # ---------------------------------------------------------------- meeting
 
 
