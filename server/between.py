@@ -103,6 +103,8 @@ class Between:
         live = await self._games.at(id_)
         if live is None:
             return Trouble.UNKNOWN_GAME
+        if await self._keeps_out(live, player):
+            return Trouble.BARRED
         meeting = await self._meetings.meeting(id_)
         joins = player not in live.table.reserved and game.seat_for(live.table, player) is not None
         if joins:
@@ -113,6 +115,12 @@ class Between:
             await self._meetings.missed(player, id_)
         self._tell(player)
         return head
+
+    async def _keeps_out(self, live: Live, player: bytes) -> bool:
+        """Whether the player was barred while he waited to be paired, or since. Who sits plays to the end."""
+        opened = live.table.opened
+        counts = opened is not None and opened.counts and live.table.finished is None
+        return counts and live.seat_of(player) is None and await self._games.is_barred(player)
 
     async def unfinished(self, player: bytes) -> list[tuple[Meeting, Live]]:
         """The player's games between people that are open and not over, by game."""
