@@ -2,7 +2,8 @@
 import { html, nothing } from "../vendor/lit/lit-html.js";
 import { gameOf } from "../games.js";
 import { toGame, tv } from "../route.js";
-import { guest, steward } from "./opponent.js";
+import { called } from "../ladders.js";
+import { steward } from "./opponent.js";
 import { settingWords, watching } from "./people.js";
 
 /** @typedef {{game: string, rules: string, settings: Record<string, any>, player: string, name: string | null, since_ms: number}} OpenSeat */
@@ -33,7 +34,7 @@ function openSeat({ player, nowMs }, { game, rules, settings, player: maker, nam
   return html`
     <li class="row-of">
       <div><b>${nameOf(rules)}</b><span class="quiet">${settingWords(settings)}</span></div>
-      <div class="quiet">${own ? "You" : guest(maker, name)} · ${ago(nowMs - since_ms)}</div>
+      <div class="quiet">${own ? "You" : called(maker, name)} · ${ago(nowMs - since_ms)}</div>
       <a class="button small ${own ? "" : "primary"}" href=${toGame(game)}>${own ? "Your table" : "Take the seat"}<span class="unseen"> ${nameOf(rules)}</span></a>
     </li>
   `;
@@ -56,7 +57,7 @@ export const nameOf = (rules) => gameOf(rules)?.name ?? rules;
 
 /** @param {readonly string[]} players @param {import("../games.js").Called} names @param {string} rival @param {string | null} player */
 export function who(players, names, rival, player) {
-  const [one, other] = players.map((each, seat) => (each === player ? "You" : each ? guest(each, names[seat]) : rival ? steward(rival).name : "the computer"));
+  const [one, other] = players.map((each, seat) => (each === player ? "You" : each ? called(each, names[seat]) : rival ? steward(rival).name : "the computer"));
   return `${one} and ${other}`;
 }
 

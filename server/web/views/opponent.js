@@ -28,9 +28,6 @@ export function silhouette(seat) {
   return image(`<svg xmlns="http://www.w3.org/2000/svg" viewBox="-48 -48 96 96"><circle r="44" fill="${ground}"/><g fill="#f4e6c6" clip-path="circle(41px)"><circle cy="-9" r="15"/><path d="M-29 42C-29 18-16 11 0 11S29 18 29 42Z"/></g><circle r="44" fill="none" stroke="#b08d57" stroke-width="5"/></svg>`);
 }
 
-/** What a player is called, or how his id begins. @param {string} player hex @param {string | null} name */
-export const guest = (player, name) => name ?? `Player ${player.slice(0, 4)}`;
-
 /** @param {Seen} seen @returns {Names} */
 export function names({ table, seat, called: [one, other] }) {
   if (!between(table)) return [one ?? "The player", steward(table.seats[1].rival).name];
