@@ -11,11 +11,13 @@ import { war } from "./views/war.js";
  * @property {any} table as the server sent it (docs/protocol.md)
  * @property {readonly import("./gamelog.js").Fact[]} facts as many as the view keeps
  * @property {number | null} seat ours; null: we watch
+ * @property {number} side the seat drawn next to us: ours; where we watch, seat 0, or the one looked at as
  * @property {readonly number[]} hand
  * @property {boolean} settled whether the hand is that of the table; else the next one is on its way
  * @property {number | null} chosen
  * @property {number | null} sealed our card that lies sealed, between people
  * @property {readonly number[]} owing the seats that are to act now
+ * @property {Called} called what the players are called, by seat
  * @property {boolean} turnedByClock whether the clock acts in the place of who is late
  * @property {People | null} people what goes on between people; null against the house
  * @property {import("./game.js").Pending | null} pending
@@ -25,6 +27,8 @@ import { war } from "./views/war.js";
  * @property {boolean} leaving whether another game is being opened in place of this one
  * @property {boolean} [replayed] whether this is a moment of the past, looked at again
  */
+
+/** @typedef {readonly [string | null, string | null]} Called null: the house, or a player without a name */
 
 /**
  * @typedef {object} People

@@ -28,24 +28,23 @@ export function silhouette(seat) {
   return image(`<svg xmlns="http://www.w3.org/2000/svg" viewBox="-48 -48 96 96"><circle r="44" fill="${ground}"/><g fill="#f4e6c6" clip-path="circle(41px)"><circle cy="-9" r="15"/><path d="M-29 42C-29 18-16 11 0 11S29 18 29 42Z"/></g><circle r="44" fill="none" stroke="#b08d57" stroke-width="5"/></svg>`);
 }
 
-/** A player's short name where no other is known. @param {string} player hex */
-export const guest = (player) => `Player ${player.slice(0, 4)}`;
-
 /** @param {Seen} seen @returns {Names} */
-export function names({ table, seat }) {
-  if (!between(table)) return ["The player", steward(table.seats[1].rival).name];
-  if (seat === null) return ["The first player", "The second player"];
-  return seat === 0 ? ["You", "Your opponent"] : ["Your opponent", "You"];
+export function names({ table, seat, called: [one, other] }) {
+  if (!between(table)) return [one ?? "The player", steward(table.seats[1].rival).name];
+  if (seat === null) return [one ?? "The first player", other ?? "The second player"];
+  return seat === 0 ? ["You", other ?? "Your opponent"] : [one ?? "Your opponent", "You"];
 }
 
-/** Who is opposite to us, or to seat 0 where we watch. @param {Seen} seen @returns {Opposite} */
+/** Who is opposite to us, or to the side we look from. @param {Seen} seen @returns {Opposite} */
 export function opposite(seen) {
-  const { table, seat } = seen;
+  const { table, side } = seen;
   if (!between(table)) {
     const { slug, name, line } = steward(table.seats[1].rival);
     return { name, short: name.split(" ")[0], line, picture: picture(slug) };
   }
-  const other = 1 - (seat ?? 0);
-  const name = names(seen)[other];
-  return { name, short: name.charAt(0).toLowerCase() + name.slice(1), line: "", picture: silhouette(other) };
+  const name = names(seen)[1 - side];
+  return { name, short: seen.called[1 - side] ?? small(name), line: "", picture: silhouette(1 - side) };
 }
+
+/** What is no name begins small within a sentence. @param {string} name */
+export const small = (name) => name.charAt(0).toLowerCase() + name.slice(1);
