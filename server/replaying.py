@@ -10,11 +10,12 @@ from dataclasses import dataclass
 
 from events import chain
 from events.chain import Head, Stored
-from events.log import Log
+from events.log import Log, Unknown
 from events.shapes import Undecodable
 from projections.replay import Moment, Recording
 from server import wire
 from server.audience import Watcher
+from server.games import Damaged
 from server.wire import Subscribe, Trouble
 
 REPLAYS_MAX = 4
@@ -42,9 +43,11 @@ class Recordings:
         """The game's recording, not behind what its log held when this was called."""
         try:
             recording = await self._read(game)
-        except Undecodable:
+        except (Undecodable, Damaged):
             self._kept.pop(game, None)
             return Trouble.DAMAGED
+        except Unknown:
+            return Trouble.TRY_AGAIN
         if recording is None:
             return Trouble.UNKNOWN_GAME
         self._kept[game] = recording

@@ -18,6 +18,7 @@ from events.notes import VerifierKey
 from events.sqlite import SqliteLog
 from events.sqlite_ledger import SqliteLedger
 from projections import saved
+from projections.replay import Recording
 from projections.seen import Seen
 from projections.whole import check
 from server.archive import game_path
@@ -26,13 +27,16 @@ from server.fetch import fetcher
 from server.games import Damaged
 from server.letting_go import LettingGo
 from server.refill import last_signed, refill
+from server.replaying import Recordings
 from server.sequencer import Sequencer
 from server.signer import Publisher
+from server.wire import Trouble
 from tests.ledgers import Published, closing_of, played, publishing, store
 from tests.positions import NOW
-from tests.running import Followed, Server, connected, eventually, serving, until
+from tests.running import Followed, Message, Server, connected, eventually, serving, until
 from tests.test_cli import run
 from tests.test_kill_ledger import Person
+from tests.test_public import play
 from tests.tlog import flipped
 
 pytestmark = pytest.mark.anyio
@@ -178,9 +182,13 @@ async def test_an_archive_that_does_not_answer_is_asked_again(published: Publish
     file.symlink_to(file)
     with pytest.raises(Unknown):
         await log.read(played(0).game)
+    assert await Recordings(log).of(played(0).game) is Trouble.TRY_AGAIN
     file.unlink()
     file.with_suffix(".aside").rename(file)
     assert list(await log.read(played(0).game)) == played(0).events
+    recording = await Recordings(log).of(played(0).game)
+    assert isinstance(recording, Recording)
+    assert list(recording.events) == played(0).events
 
 
 async def test_only_some_games_are_kept_in_mind(published: Published) -> None:
@@ -239,6 +247,7 @@ async def test_a_game_that_went_is_read_replayed_proved_and_answered_as_before(t
         with server.http() as http:
             until(lambda: http.get("/api/ledger").json()["signed"] == 2)
             review = http.get(f"/api/games/{game.hex()}/review").text
+        replay = await replayed(server, game)
         exported = server.export(game)
         assert game in await hot(server.data)
     with serving(tmp_path, KEEP) as server:
@@ -247,6 +256,8 @@ async def test_a_game_that_went_is_read_replayed_proved_and_answered_as_before(t
         with server.http() as http:
             assert http.get(f"/api/games/{game.hex()}/review").text == review
             assert http.get(f"/api/games/{game.hex()}/witness").json()["witnessed"] is True
+        assert await replayed(server, game) == replay
+        assert [frame["type"] for frame in replay][:: len(replay) - 1] == ["subscribed", "replayed"]
         async with connected(server, guest) as client:
             again = await client.follow(game)
             assert (again.events, again.over) == (events, True)
@@ -262,6 +273,30 @@ async def test_a_game_that_went_is_read_replayed_proved_and_answered_as_before(t
         for command in (("audit", game.hex()), ("replay", game.hex(), "--pace", "0"), ("proof", game.hex())):
             done = await asyncio.to_thread(run, *command, "--data", server.data)
             assert done.returncode == 0, (command, done.stderr)
+
+
+async def test_a_replay_of_what_the_archive_lost_or_changed_is_refused_and_closes_nothing(tmp_path: Path) -> None:
+    with serving(tmp_path) as server:
+        games = await play(server, 3)
+    with serving(tmp_path, KEEP) as server:
+        await gone(server.data, games)
+        files = [server.data / "archive" / "games" / f"{game.hex()}.jsonl" for game in games]
+        files[0].write_bytes(flipped(files[0].read_bytes(), 500))
+        files[1].unlink()
+        for game in games[:2]:
+            (refused,) = await replayed(server, game)
+            assert (refused["type"], refused["reason"]) == ("not_subscribed", "damaged")
+        assert (await replayed(server, games[2]))[-1]["type"] == "replayed"
+        assert "Traceback" not in server.errors
+
+
+async def replayed(server: Server, game: bytes) -> list[Message]:
+    """All that is told of a replay with open cards, of one event after the other."""
+    async with connected(server) as client:
+        topic = f"replay/{game.hex()}"
+        await client.send({"type": "subscribe", "topic": topic, "as": "open"})
+        await client.until(lambda: any(frame["type"] in ("replayed", "not_subscribed") for frame in client.frames))
+        return [frame for frame in client.frames if frame.get("topic") == topic]
 
 
 @pytest.mark.parametrize("kills", [2, pytest.param(60, marks=pytest.mark.slow)])
