@@ -8,9 +8,10 @@ import structlog
 
 from projections import leaderboard, windows
 from projections.leaderboard import BadBoard, Board
+from projections.standings import Place
 from projections.windows import NAMES
 from server.audience import Watcher
-from server.boards import Boards, Place, Places
+from server.boards import Boards, Places
 from server.feeds import Feed
 from server.projector import Batch, NotReady, Projector
 from server.wire import BoardPlace, BoardState, NotSubscribed, Trouble

@@ -16,8 +16,9 @@ from events.entries import LedgerEntry
 from projections import windows
 from projections.leaderboard import LADDERS, LEADERBOARD, Board, measures
 from projections.projection import fold
+from projections.standings import Place
 from server import http, leaderboards, names
-from server.boards import Boards, Place
+from server.boards import Boards
 from server.leaderboards import Asked
 from server.names import Names
 from server.parts import Parts

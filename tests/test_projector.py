@@ -18,9 +18,10 @@ from projections import leaderboard, records
 from projections.leaderboard import BARS, LADDERS, LEADERBOARD, WINDOWED, Board, measures, score, standing
 from projections.projection import Projection, digest, fold, stored
 from projections.records import RECORDS
+from projections.standings import Place
 from projections.windows import windows
 from server import generations
-from server.boards import Boards, Place
+from server.boards import Boards
 from server.folding import Diverged
 from server.generations import SCHEMA, Checkpoint
 from server.projector import PROJECTIONS, NotReady, Projector
