@@ -151,9 +151,15 @@ def visits(server: Server, guests: list[str], game: bytes, count: int, seed: int
         asked = chance.sample(wishes, chance.randint(1, len(wishes)))
         whole = handshake + b"".join(frame(json.dumps(wish)) for wish in asked)
         raw = socket.create_connection((host, port), timeout=600)
-        raw.sendall(whole[: chance.choice([chance.randrange(len(whole)), len(whole)])])
-        if chance.random() < 0.3:
-            raw.recv(1 << 16) if chance.random() < 0.5 else raw.shutdown(socket.SHUT_WR)
+        size = chance.choice([chance.randrange(len(whole)), len(whole)])
+        raw.sendall(whole[:size])
+        match chance.randrange(6):
+            case 0 if size >= len(handshake):
+                raw.recv(1 << 16)
+            case 1:
+                raw.shutdown(socket.SHUT_WR)
+            case _:
+                pass
         drop(raw) if chance.random() < 0.8 else raw.close()
 
 
