@@ -16,6 +16,7 @@ from server.bounds import Http, socket_class
 from server.keys import ledger_key, operator_keys
 from server.settings import Settings
 from server.signer import signer
+from server.stores import stores
 from server.wire import FRAME_BYTES_MAX
 
 THREAD_SWITCH_SECONDS = 0.0005
@@ -55,7 +56,11 @@ async def _try(settings: Settings) -> VerifierKey:
     operator_keys(settings.keys)
     key = signer(ledger_key(settings.keys)).key
     database = await Database.open(settings.log, SCHEMAS)
-    await database.close()
+    try:
+        async with stores(settings, database):
+            pass
+    finally:
+        await database.close()
     boards = await Database.open(settings.boards, BOARDS_SCHEMAS, shared=True)
     await boards.close()
     people = await Database.open(settings.people, PEOPLE_SCHEMAS, shared=True)
@@ -74,7 +79,7 @@ def _ask_for_files(connections_max: int) -> None:
 
 
 def run(settings: Settings, host: str, port: int, open_page: bool) -> bool:
-    """Serve until a signal ends it; False if it couldn't start. Raises Busy, Newer, BadKeys, OSError, DatabaseError."""
+    """Serve until a signal ends it; False if it couldn't start. Raises stores.FAULTS, BadKeys, DatabaseError."""
     key = asyncio.run(_try(settings))
     _ask_for_files(settings.connections_max)
     sys.setswitchinterval(THREAD_SWITCH_SECONDS)

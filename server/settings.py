@@ -5,6 +5,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from events.redis_address import Address, BadAddress, address
+from events.redis_durability import FSYNC, BadDurability, Durability, durability
+
 ROOT = Path(__file__).resolve().parent.parent
 
 
@@ -31,6 +34,10 @@ class Settings:
     """Whether what waits for a connection is written at once; else frame by frame, as uvicorn does it."""
     archive_place: str | None = None
     """A directory, or an object store's URL; None: `archive` in the data directory."""
+    redis: Address | None = None
+    """Where log and ledger are; None: in the embedded file. People, and who waits for whom, are there in any case."""
+    durability: Durability = FSYNC
+    """What an acknowledgement is worth on Redis. The embedded file always fsyncs."""
 
     @property
     def log(self) -> Path:
@@ -69,7 +76,24 @@ def settings(environment: Mapping[str, str] | None = None) -> Settings:
         keep_seconds=_number(given, "STATECRAFT_KEEP_SECONDS", 3600, 0, 10**9),
         joined_writes=_number(given, "STATECRAFT_JOINED_WRITES", 1, 0, 1) == 1,
         archive_place=given.get("STATECRAFT_ARCHIVE") or None,
+        redis=_redis(given.get("STATECRAFT_STORE", "")),
+        durability=_durability(given.get("STATECRAFT_DURABILITY", "")),
     )
+
+
+def _redis(url: str) -> Address | None:
+    try:
+        return address(url) if url else None
+    except BadAddress as error:
+        # The URL itself isn't repeated: a password may be in it.
+        raise BadSetting(f"STATECRAFT_STORE is no Redis address: {error}") from error
+
+
+def _durability(text: str) -> Durability:
+    try:
+        return durability(text or "fsync")
+    except BadDurability as error:
+        raise BadSetting(f"STATECRAFT_DURABILITY: {error}") from error
 
 
 def _number(given: Mapping[str, str], name: str, otherwise: int, least: int, most: int) -> int:

@@ -82,7 +82,7 @@ function looked(seen) {
     ...seen, all, me, rival, over, held,
     short: rival.short,
     /** Our side, or the one we look from, within a sentence. */
-    mine: seat !== null ? "you" : small(names(seen)[me]),
+    mine: seat !== null ? "you" : (seen.called[me] ?? small(names(seen)[me])),
     position: table.position,
     /** The reveal that lies on the table: until the next card is held out. @type {Battle | undefined} */
     last: over || (held === null && !(people && seat === null && table.position?.seals.some(Boolean))) ? all[all.length - 1] : undefined,

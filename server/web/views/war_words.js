@@ -22,11 +22,11 @@ import { rankOf, spokenCard } from "./playing_cards.js";
 export const counted = (count, one, many = `${one}s`) => `${count} ${count === 1 ? one : many}`;
 
 /** Ours first; somebody who watches is told of the player in seat 0. @param {Seen} seen */
-export function sides({ seat, side, table }) {
+export function sides({ seat, side, table, called }) {
   const watching = seat === null;
   const people = between(table);
-  const he = people ? "the first player" : "the player";
-  const other = !people ? "the computer" : watching ? "the second player" : "your opponent";
+  const he = called[side] ?? (people ? "the first player" : "the player");
+  const other = !people ? "the computer" : (called[1 - side] ?? (watching ? "the second player" : "your opponent"));
   return {
     me: side,
     who: watching ? he : "you",
