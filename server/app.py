@@ -47,11 +47,11 @@ from server.joins import Joins
 from server.keys import ledger_key, operator_keys
 from server.letting_go import LettingGo
 from server.meetings import SqliteMeetings
-from server.meetings_beside import MeetingsBeside
 from server.names import Names
 from server.parts import Parts
 from server.people import People
 from server.projector import Projector
+from server.redis_meetings import RedisMeetings
 from server.replaying import Recordings
 from server.sequencer import Sequencer
 from server.settings import ROOT, Settings
@@ -138,7 +138,7 @@ def application(settings: Settings) -> Starlette:
         audience = Audience(games, log)
         sweep = Sweep(games, log, now_ms)
         rating = partial(ratings.rating, projector)
-        meetings_ = SqliteMeetings(database) if settings.redis is None else MeetingsBeside(database, hot)
+        meetings_ = SqliteMeetings(database) if found.redis is None else RedisMeetings(found.redis, hot)
         meeting = hall(games, audience, meetings_, rating, called.of, now_ms, keys[max(keys)])
         board_feeds = BoardFeeds(boards, projector, called.of, now_ms)
         app.state.parts = Parts(

@@ -27,6 +27,8 @@ FAULTS = (Busy, Newer, BadStore, Refused, Lost, OSError)
 class Stores:
     log: Log
     ledger: Ledger
+    redis: RedisStore | None = None
+    """Where both are, if they are there."""
 
 
 @asynccontextmanager
@@ -84,6 +86,6 @@ async def _opened(settings: Settings, embedded: Callable[[], Awaitable[Database]
 async def _redis(address: Address, durability: Durability) -> AsyncIterator[Stores]:
     store = await RedisStore.open(address, durability)
     try:
-        yield Stores(RedisLog(store), RedisLedger(store))
+        yield Stores(RedisLog(store), RedisLedger(store), store)
     finally:
         await store.close()
