@@ -185,6 +185,10 @@ class RedisMeetings:
         count: int = await self._read("HLEN", _queue(rules))
         return count
 
+    async def waits(self, rules: str, players: Sequence[bytes]) -> set[bytes]:
+        found = await self._read("HMGET", _queue(rules), *players) if players else []
+        return {player for player, record in zip(players, found, strict=True) if record is not None}
+
     async def ends(self, server: bytes) -> None:
         for rules in await self._read("SMEMBERS", QUEUES):
             await self._write(scripts.ENDS, (_queue(rules.decode()),), server)

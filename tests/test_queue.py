@@ -188,15 +188,15 @@ async def test_whoever_enters_twice_has_one_place_from_the_first_time_on(store: 
     assert await meeting_store.waiting(RULES) == 0
 
 
-async def test_entries_of_a_server_that_gave_no_sign_are_dropped(tmp_path: Path) -> None:
+async def test_entries_of_a_server_that_gave_no_sign_are_dropped(store: Store) -> None:
+    meeting_store, _ = store
     other = b"another server's"
-    async with store(tmp_path) as (meeting_store, _):
-        await meeting_store.enter(entry(1, NOW))
-        await meeting_store.enter(entry(2, NOW + SERVER_MS_MAX + 1, server=other))
-        assert await meeting_store.pair(RULES, other, NOW + SERVER_MS_MAX + 1) == []
-        assert await meeting_store.waiting(RULES) == 1
-        await meeting_store.ends(other)
-        assert await meeting_store.waiting(RULES) == 0
+    await meeting_store.enter(entry(1, NOW))
+    await meeting_store.enter(entry(2, NOW + SERVER_MS_MAX + 1, server=other))
+    assert await meeting_store.pair(RULES, other, NOW + SERVER_MS_MAX + 1) == []
+    assert await meeting_store.waiting(RULES) == 1
+    await meeting_store.ends(other)
+    assert await meeting_store.waiting(RULES) == 0
 
 
 async def test_a_fourth_game_of_a_day_claims_nothing_and_the_next_day_counts_again(store: Store) -> None:
@@ -296,6 +296,8 @@ async def test_who_comes_back_through_another_server_keeps_the_time_and_loses_it
     there = b"another server's"
     await kept.enter(entry(1, NOW))
     await kept.enter(entry(1, NOW + 1000, server=there))
+    assert await kept.waits(RULES, [player(1), player(2)]) == {player(1)}
+    assert await kept.waits(RULES, []) == await kept.waits("classic/1", [player(1)]) == set()
     await kept.ends(SERVER)
     assert await kept.waiting(RULES) == 1
     await kept.enter(entry(2, NOW + 5000))
