@@ -36,7 +36,7 @@ async def run(size: Size, folder: Path) -> Report:
         rows.append(Row(f"{projection.name}", "entries a second", Series("product", (count / seconds,))))
     rows.append(Row("all of them, an entry", "µs CPU", *_one(total, decoding)))
     rows.append(Row("memory above the ledger's bytes, at most", "MiB", Series("product", (_peak_mib() - before,))))
-    bytes_ = sum(path.stat().st_size for path in folder.iterdir())
+    bytes_ = await asyncio.to_thread(lambda: sum(path.stat().st_size for path in folder.iterdir()))
     rows.append(Row("the file and its WAL", "MiB", Series("product", (bytes_ / 2**20,))))
     rows += await _asked(database, ledger)
     if size.quick:

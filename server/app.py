@@ -46,18 +46,18 @@ from server.hall import hall
 from server.joins import Joins
 from server.keys import ledger_key, operator_keys
 from server.letting_go import LettingGo
-from server.meetings import SqliteMeetings
-from server.meetings_beside import MeetingsBeside
+from server.meetings import Meetings, SqliteMeetings
 from server.names import Names
 from server.parts import Parts
 from server.people import People
 from server.projector import Projector
+from server.redis_meetings import RedisMeetings
 from server.replaying import Recordings
 from server.sequencer import Sequencer
 from server.settings import ROOT, Settings
 from server.signed import SignedPrefix, size_of
 from server.signer import Publisher, signer
-from server.stores import stores
+from server.stores import Stores, stores
 
 log_line = structlog.get_logger()
 
@@ -109,6 +109,13 @@ async def _for_ever(work: Callable[[], Awaitable[None]]) -> None:
         await asyncio.sleep(1)
 
 
+def _meetings(found: Stores) -> Meetings:
+    if found.redis is not None:
+        return RedisMeetings(found.redis, found.log)
+    assert found.embedded is not None
+    return SqliteMeetings(found.embedded)
+
+
 def application(settings: Settings) -> Starlette:
     """The whole server as one ASGI application. Nothing is opened before its lifespan starts."""
 
@@ -116,12 +123,12 @@ def application(settings: Settings) -> Starlette:
     async def lifespan(app: Starlette) -> AsyncIterator[None]:
         settings.data.mkdir(parents=True, exist_ok=True)
         keys = operator_keys(settings.keys)
-        database = await Database.open(settings.log, SCHEMAS)
+        opened = contextlib.AsyncExitStack()
+        found = await opened.enter_async_context(stores(settings, SCHEMAS))
         people_database = await Database.open(settings.people, PEOPLE_SCHEMAS, shared=True)
         called = Names(people_database)
-        await people.move_from(database, people_database)
-        opened = contextlib.AsyncExitStack()
-        found = await opened.enter_async_context(stores(settings, database))
+        if found.embedded is not None:
+            await people.move_from(found.embedded, people_database)
         hot, ledger = found.log, found.ledger
         sequencer = Sequencer(hot, ledger)
         kept = archive(settings.archive)
@@ -138,8 +145,7 @@ def application(settings: Settings) -> Starlette:
         audience = Audience(games, log)
         sweep = Sweep(games, log, now_ms)
         rating = partial(ratings.rating, projector)
-        meetings_ = SqliteMeetings(database) if settings.redis is None else MeetingsBeside(database, hot)
-        meeting = hall(games, audience, meetings_, rating, called.of, now_ms, keys[max(keys)])
+        meeting = hall(games, audience, _meetings(found), rating, called.of, now_ms, keys[max(keys)])
         board_feeds = BoardFeeds(boards, projector, called.of, now_ms)
         app.state.parts = Parts(
             settings,
@@ -187,7 +193,6 @@ def application(settings: Settings) -> Starlette:
             await boards_database.close()
             await people_database.close()
             await opened.aclose()
-            await database.close()
 
     return Starlette(
         routes=[

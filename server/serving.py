@@ -55,12 +55,8 @@ async def _try(settings: Settings) -> VerifierKey:
     settings.data.mkdir(parents=True, exist_ok=True)
     operator_keys(settings.keys)
     key = signer(ledger_key(settings.keys)).key
-    database = await Database.open(settings.log, SCHEMAS)
-    try:
-        async with stores(settings, database):
-            pass
-    finally:
-        await database.close()
+    async with stores(settings, SCHEMAS):
+        pass
     boards = await Database.open(settings.boards, BOARDS_SCHEMAS, shared=True)
     await boards.close()
     people = await Database.open(settings.people, PEOPLE_SCHEMAS, shared=True)
