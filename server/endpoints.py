@@ -23,6 +23,7 @@ from server.responses import (
     Lucks,
     Nobody,
     Player,
+    Ready,
     Record,
     Review,
     Rivals,
@@ -52,6 +53,7 @@ PROBLEMS: Mapping[str, str] = {
     "unknown_player": "A player's id is 32 digits of lower-case hex.",
     "bad_query": "The sentence says what may stand behind the question mark here.",
     "not_ready": "Rows are being built anew: ask again after the seconds of `Retry-After`.",
+    "not_from_here": "Metrics are told on the server's own machine, or to who has its token.",
     "bad_wait": "`wait_ms` is a whole number from 0 to 2000.",
 }
 """By code: what to do. docs/protocol.md has the same."""
@@ -185,4 +187,10 @@ ENDPOINTS: tuple[Endpoint, ...] = (
     Endpoint("GET", "/api/openapi.json", "This description.", {200: dict[str, Any]}),
     Endpoint("GET", "/api/asyncapi.json", "The description of the socket.", {200: dict[str, Any]}),
     Endpoint("GET", "/healthz", "Whether the server runs.", {200: Health}),
+    Endpoint("GET", "/readyz", "Whether it may be sent players, and what is wrong.", {200: Ready, 503: Ready}),
+    Endpoint(
+        *("GET", "/metrics", "Numbers for Prometheus."),
+        {200: "text/plain"},
+        ("401 wrong_token", "403 not_from_here"),
+    ),
 )

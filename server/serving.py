@@ -4,16 +4,20 @@ import asyncio
 import resource
 import sys
 import webbrowser
+from types import FrameType
 from typing import Any
 
 import uvicorn
 from rich.console import Console
+from starlette.applications import Starlette
 
 from events.database import Database
 from events.notes import VerifierKey
+from server import logs
 from server.app import BOARDS_SCHEMAS, PEOPLE_SCHEMAS, SCHEMAS, application
 from server.bounds import Http, socket_class
 from server.keys import ledger_key, operator_keys
+from server.parts import Parts
 from server.settings import Settings
 from server.signer import signer
 from server.wire import FRAME_BYTES_MAX
@@ -28,10 +32,11 @@ FILES_BESIDE = 1000
 
 
 class _Server(uvicorn.Server):
-    """Says where it is once it listens."""
+    """Says where it is once it listens, and leaves without a move lost."""
 
-    def __init__(self, config: uvicorn.Config, open_page: bool, key: VerifierKey) -> None:
+    def __init__(self, config: uvicorn.Config, app: Starlette, open_page: bool, key: VerifierKey) -> None:
         super().__init__(config)
+        self._app = app
         self._open_page = open_page
         self._key = key
 
@@ -47,6 +52,19 @@ class _Server(uvicorn.Server):
         sys.stdout.flush()
         if self._open_page:
             webbrowser.open(address)
+
+    async def shutdown(self, sockets: Any = None) -> None:
+        parts: Parts = self._app.state.parts
+        await parts.doors.announce(parts.settings.leave_seconds)
+        for listener in self.servers:
+            listener.close()
+        await parts.doors.empty(DRAIN_SECONDS)
+        await super().shutdown(sockets)
+
+    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+        if self.should_exit and self.started:
+            self._app.state.parts.doors.hurry()
+        super().handle_exit(sig, frame)
 
 
 async def _try(settings: Settings) -> VerifierKey:
@@ -78,8 +96,10 @@ def run(settings: Settings, host: str, port: int, open_page: bool) -> bool:
     key = asyncio.run(_try(settings))
     _ask_for_files(settings.connections_max)
     sys.setswitchinterval(THREAD_SWITCH_SECONDS)
+    logs.set_up()
+    app = application(settings)
     config = uvicorn.Config(
-        application(settings),
+        app,
         host=host,
         port=port,
         loop="uvloop",
@@ -90,9 +110,11 @@ def run(settings: Settings, host: str, port: int, open_page: bool) -> bool:
         ws_ping_interval=PING_SECONDS,
         ws_ping_timeout=PING_SECONDS,
         timeout_graceful_shutdown=DRAIN_SECONDS,
-        log_level="warning",
+        log_config=None,
+        access_log=False,
         server_header=False,
+        forwarded_allow_ips=settings.proxies,
     )
-    server = _Server(config, open_page, key)
+    server = _Server(config, app, open_page, key)
     server.run()
     return server.started
