@@ -26,7 +26,7 @@ from projections.proof import is_proof
 from projections.replay import Recording
 from projections.saved import NotSaved, Saved
 from projections.simulation import NoSimulation
-from server import auditing, operating, rebuilding, simulating
+from server import auditing, backup, keyring, operating, rebuilding, restore, simulating
 from server.archive import archive
 from server.archived import ArchivedLog
 from server.games import Damaged
@@ -357,6 +357,9 @@ def simulate(
         raise typer.Exit(130) from None
 
 
+command.command("backup")(backup.command)
+command.command("restore")(restore.command)
+command.add_typer(keyring.command, name="keys")
 command.command("import")(operating.import_)
 command.command("bar")(operating.bar)
 command.command("hide-name")(operating.hide_name)

@@ -13,10 +13,11 @@ from starlette.applications import Starlette
 
 from events.database import Database
 from events.notes import VerifierKey
+from events.sqlite import SqliteLog
 from server import logs
 from server.app import BOARDS_SCHEMAS, PEOPLE_SCHEMAS, SCHEMAS, application
 from server.bounds import Http, socket_class
-from server.keys import ledger_key, operator_keys
+from server.keys import BadKeys, has_keys, ledger_key, operator_keys
 from server.parts import Parts
 from server.settings import Settings
 from server.signer import signer
@@ -70,10 +71,15 @@ class _Server(uvicorn.Server):
 async def _try(settings: Settings) -> VerifierKey:
     """The ledger's key. Whatever stops the application stops here first: uvicorn would tell it as a stack trace."""
     settings.data.mkdir(parents=True, exist_ok=True)
+    database = await Database.open(settings.log, SCHEMAS)
+    try:
+        if not has_keys(settings.keys) and await SqliteLog(database).games(limit=1):
+            # New ones would be made, and no game that runs could go on.
+            raise BadKeys(f"{settings.log} has games, but {settings.keys} no keys: put them back (docs/operations.md)")
+    finally:
+        await database.close()
     operator_keys(settings.keys)
     key = signer(ledger_key(settings.keys)).key
-    database = await Database.open(settings.log, SCHEMAS)
-    await database.close()
     boards = await Database.open(settings.boards, BOARDS_SCHEMAS, shared=True)
     await boards.close()
     people = await Database.open(settings.people, PEOPLE_SCHEMAS, shared=True)
