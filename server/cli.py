@@ -59,14 +59,17 @@ def serve(
     host: Annotated[str | None, typer.Option(help="Address to listen on.")] = None,
     port: Annotated[int | None, typer.Option(min=0, max=65535, help="0 takes a free one.")] = None,
     open_page: Annotated[bool, typer.Option("--open", help="Open the page in a browser.")] = False,
+    demo: Annotated[
+        int, typer.Option(min=0, max=10_000, help="Fill an empty install with so many games of scripted players.")
+    ] = 0,
 ) -> None:
     """Serve the games and the page."""
-    from server.serving import run  # only here: whoever audits a file needn't wait for a web server's modules
+    from server.serving import NotEmpty, run  # only here: whoever audits a file needn't wait for a web server's modules
 
     given = chosen(data)
     try:
-        started = run(given, host or given.host, given.port if port is None else port, open_page)
-    except (Busy, Newer, BadKeys, OSError) as error:
+        started = run(given, host or given.host, given.port if port is None else port, open_page, demo)
+    except (NotEmpty, Busy, Newer, BadKeys, OSError) as error:
         fail(str(error))
     except sqlite3.DatabaseError as error:
         fail(f"{given.log}: {error}")

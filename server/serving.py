@@ -14,7 +14,8 @@ from starlette.applications import Starlette
 from events.database import Database
 from events.notes import VerifierKey
 from events.sqlite import SqliteLog
-from server import logs
+from events.sqlite_ledger import SqliteLedger
+from server import demo, logs
 from server.app import BOARDS_SCHEMAS, PEOPLE_SCHEMAS, SCHEMAS, application
 from server.bounds import Http, socket_class
 from server.keys import BadKeys, has_keys, ledger_key, operator_keys
@@ -35,9 +36,13 @@ FILES_BESIDE = 1000
 class _Server(uvicorn.Server):
     """Says where it is once it listens, and leaves without a move lost."""
 
-    def __init__(self, config: uvicorn.Config, app: Starlette, open_page: bool, key: VerifierKey) -> None:
+    def __init__(
+        self, config: uvicorn.Config, app: Starlette, open_page: bool, key: VerifierKey, demo_games: int
+    ) -> None:
         super().__init__(config)
         self._app = app
+        self._demo_games = demo_games
+        self._demo: asyncio.Task[None] | None = None
         self._open_page = open_page
         self._key = key
 
@@ -51,11 +56,16 @@ class _Server(uvicorn.Server):
         say.print(f"Statecraft is at {address}")
         say.print(f"The ledger's key is {self._key}")
         sys.stdout.flush()
+        if self._demo_games:
+            near = {"0.0.0.0": "127.0.0.1", "::": "[::1]"}.get(host, f"[{host}]" if ":" in host else host)
+            self._demo = asyncio.create_task(demo.fill(f"http://{near}:{port}", self._demo_games))
         if self._open_page:
             webbrowser.open(address)
 
     async def shutdown(self, sockets: Any = None) -> None:
         parts: Parts = self._app.state.parts
+        if self._demo is not None:
+            self._demo.cancel()
         await parts.doors.announce(parts.settings.leave_seconds)
         for listener in self.servers:
             listener.close()
@@ -68,12 +78,19 @@ class _Server(uvicorn.Server):
         super().handle_exit(sig, frame)
 
 
-async def _try(settings: Settings) -> VerifierKey:
+class NotEmpty(Exception):
+    """Somebody's games are there."""
+
+
+async def _try(settings: Settings, empty: bool) -> VerifierKey:
     """The ledger's key. Whatever stops the application stops here first: uvicorn would tell it as a stack trace."""
     settings.data.mkdir(parents=True, exist_ok=True)
     database = await Database.open(settings.log, SCHEMAS)
     try:
-        if not has_keys(settings.keys) and await SqliteLog(database).games(limit=1):
+        has_games = bool(await SqliteLog(database).games(limit=1))
+        if empty and (has_games or (await SqliteLedger(database).head()).size):
+            raise NotEmpty(f"{settings.log} has games or records: the demo fills an empty install only")
+        if has_games and not has_keys(settings.keys):
             # New ones would be made, and no game that runs could go on.
             raise BadKeys(f"{settings.log} has games, but {settings.keys} no keys: put them back (docs/operations.md)")
     finally:
@@ -97,9 +114,9 @@ def _ask_for_files(connections_max: int) -> None:
         resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
 
 
-def run(settings: Settings, host: str, port: int, open_page: bool) -> bool:
+def run(settings: Settings, host: str, port: int, open_page: bool, demo_games: int = 0) -> bool:
     """Serve until a signal ends it; False if it couldn't start. Raises Busy, Newer, BadKeys, OSError, DatabaseError."""
-    key = asyncio.run(_try(settings))
+    key = asyncio.run(_try(settings, empty=demo_games > 0))
     _ask_for_files(settings.connections_max)
     sys.setswitchinterval(THREAD_SWITCH_SECONDS)
     logs.set_up()
@@ -121,6 +138,6 @@ def run(settings: Settings, host: str, port: int, open_page: bool) -> bool:
         server_header=False,
         forwarded_allow_ips=settings.proxies,
     )
-    server = _Server(config, app, open_page, key)
+    server = _Server(config, app, open_page, key, demo_games)
     server.run()
     return server.started
