@@ -83,7 +83,7 @@ def settings(environment: Mapping[str, str] | None = None) -> Settings:
 
 
 def _secret(given: Mapping[str, str], name: str) -> str | None:
-    text = given.get(name)
+    text = given.get(name) or None
     if text is not None and (len(text) < SECRET_LENGTH_MIN or not text.isascii() or not text.isprintable()):
         # It isn't repeated: it may be nearly right.
         raise BadSetting(f"{name} has at least {SECRET_LENGTH_MIN} printable ASCII characters, or isn't set")
