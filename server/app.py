@@ -142,7 +142,7 @@ def application(settings: Settings) -> Starlette:
         beats = Beats(log)
         sweep = Sweep(games, log, now_ms, tally)
         rating = partial(ratings.rating, projector)
-        meeting = hall(games, audience, SqliteMeetings(database), rating, now_ms, keys[max(keys)])
+        meeting = hall(games, audience, SqliteMeetings(database), rating, called.of, now_ms, keys[max(keys)])
         board_feeds = BoardFeeds(boards, projector, called.of, now_ms)
         app.state.parts = Parts(
             settings,

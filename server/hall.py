@@ -9,6 +9,7 @@ from server.games import Games
 from server.lobby import Lobby
 from server.meetings import Meetings
 from server.mine import Mine
+from server.nameplates import Called, Nameplates
 from server.presence import Presence
 from server.queue import Queue, Rating
 
@@ -20,11 +21,12 @@ class Hall:
     queue: Queue
     lobby: Lobby
     mine: Mine
+    nameplates: Nameplates
 
     @property
     def loops(self) -> tuple[Callable[[], Awaitable[None]], ...]:
         """What runs for ever."""
-        return (self.presence.run, self.queue.run, self.lobby.run, self.mine.run)
+        return (self.presence.run, self.queue.run, self.lobby.run, self.mine.run, self.nameplates.run)
 
     def leave(self, watcher: Watcher) -> None:
         """The connection is gone."""
@@ -35,7 +37,13 @@ class Hall:
 
 
 def hall(
-    games: Games, audience: Audience, meetings: Meetings, rating: Rating, clock: Callable[[], int], key: bytes
+    games: Games,
+    audience: Audience,
+    meetings: Meetings,
+    rating: Rating,
+    called: Called,
+    clock: Callable[[], int],
+    key: bytes,
 ) -> Hall:
     """`clock`: Unix milliseconds; `key`: a secret of the operator's."""
     between = Between(games, meetings, key)
@@ -47,4 +55,5 @@ def hall(
         between.gone(player)
 
     presence.listen(gone, changed=lambda player: None)
-    return Hall(between, presence, queue, Lobby(games, between, presence), Mine(between, queue))
+    lobby = Lobby(games, between, presence, called)
+    return Hall(between, presence, queue, lobby, Mine(between, queue), Nameplates(games, audience, called))

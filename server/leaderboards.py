@@ -16,7 +16,6 @@ from projections.windows import ALL, NAMES, BadWindow
 from server import answers
 from server.boards import Places, Standings
 from server.http import ANY_ORIGIN, Problem, parts_of
-from server.names import names
 from server.parts import Parts
 from server.projector import NotReady
 from server.query import asked, number, player_of
@@ -110,7 +109,7 @@ def _places(standings: Standings, query: dict[str, str]) -> Places:
 
 
 async def told(parts: Parts, found: Places) -> list[dict[str, Any]]:
-    known = await names(parts, [place.player for place in found.places])
+    known = await parts.names.of([place.player for place in found.places])
     return [
         {
             "rank": place.rank,

@@ -2,14 +2,17 @@
 
 import asyncio
 from collections import OrderedDict
+from collections.abc import Mapping, Sequence
 
 import structlog
+from msgspec.structs import replace
 
 from events.chain import Head, Stored
 from events.log import Unknown
 from server.between import Between, players_of
 from server.feeds import Feed
 from server.games import Games, Live
+from server.nameplates import Called
 from server.presence import Presence
 from server.wire import LiveGame, OpenSeat
 
@@ -25,8 +28,9 @@ log_line = structlog.get_logger()
 class Lobby:
     """What is open and what is played, told at most once a second."""
 
-    def __init__(self, games: Games, between: Between, presence: Presence) -> None:
+    def __init__(self, games: Games, between: Between, presence: Presence, called: Called) -> None:
         self._between = between
+        self._called = called
         self._presence = presence
         self.feed = Feed("lobby", ("seats", "live"))
         self._seats: dict[bytes, dict[str, OpenSeat]] = {}
@@ -72,13 +76,27 @@ class Lobby:
                 await self._look_up(player)
             except Unknown as error:
                 log_line.warning("open seats can't be looked up", why=repr(error))
-        seats = [(key, seat) for rows in self._seats.values() for key, seat in rows.items()]
+        seats = sorted((key, seat) for rows in self._seats.values() for key, seat in rows.items())[:ROWS_MAX]
         shown = [
-            (key, _row(live, self._presence.watchers(live.game)))
-            for key, live in reversed(self._live.items())
+            live
+            for live in reversed(self._live.values())
             if any(player and self._presence.seen(player) for player in players_of(live))
-        ]
-        self.feed.set({"seats": dict(sorted(seats)[:ROWS_MAX]), "live": dict(shown[:ROWS_MAX])})
+        ][:ROWS_MAX]
+        names = await self._names([bytes.fromhex(seat.player) for _, seat in seats], shown)
+        self.feed.set(
+            {
+                "seats": {key: replace(seat, name=names.get(bytes.fromhex(seat.player))) for key, seat in seats},
+                "live": {live.game.hex(): _row(live, self._presence.watchers(live.game), names) for live in shown},
+            }
+        )
+
+    async def _names(self, makers: Sequence[bytes], shown: Sequence[Live]) -> Mapping[bytes, str]:
+        players = {player for live in shown for player in players_of(live) if player}
+        try:
+            return await self._called(players.union(makers))
+        except Unknown as error:
+            log_line.warning("names can't be read", why=repr(error))
+            return {}
 
     async def _look_up(self, player: bytes) -> None:
         rows = {}
@@ -91,6 +109,7 @@ class Lobby:
                         live.rules.name,
                         dict(live.table.opened.settings),
                         player.hex(),
+                        None,
                         live.table.opened.at_ms,
                     )
         if rows:
@@ -99,16 +118,17 @@ class Lobby:
             self._seats.pop(player, None)
 
 
-def _row(live: Live, watchers: int) -> LiveGame:
+def _row(live: Live, watchers: int, names: Mapping[bytes, str]) -> LiveGame:
     table = live.table
     assert table.opened is not None
-    first, second = (player.hex() for player in players_of(live))
+    first, second = players_of(live)
     house = table.seats[1]
     return LiveGame(
         game=live.game.hex(),
         rules=live.rules.name,
         mode=table.opened.mode,
-        players=(first, second),
+        players=(first.hex(), second.hex()),
+        names=(names.get(first), names.get(second)),
         rival=house.rival if house is not None else "",
         battle=table.position.battle if table.dealt else 0,
         round=getattr(table.position, "round", 0),

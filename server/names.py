@@ -6,7 +6,6 @@ from dataclasses import dataclass
 
 from events.database import Database
 from server.naming import ERASED, normal, skeleton
-from server.parts import Parts
 
 SCHEMA = """
 CREATE TABLE IF NOT EXISTS names (
@@ -86,8 +85,3 @@ class Names:
             return connection.execute(query, (hidden, player)).rowcount > 0
 
         return await self._database.write(put)
-
-
-async def names(parts: Parts, players: Iterable[bytes]) -> Mapping[bytes, str]:
-    """The names of those of these players who have one, by id."""
-    return await parts.names.of(players)

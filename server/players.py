@@ -19,7 +19,6 @@ from server import answers, past
 from server.barring import standing
 from server.http import Problem, game_named, parts_of
 from server.identity import session
-from server.names import names
 from server.parts import Parts
 from server.query import asked, number, player_of, wait_ms
 from server.view import View
@@ -45,7 +44,7 @@ async def record(parts: Parts, player: bytes) -> dict[str, Any]:
     by_ladder = {records.parts(key)[1]: row for key, row in kept}
     return {
         "player": player.hex(),
-        "name": (await names(parts, [player])).get(player),
+        "name": (await parts.names.of([player])).get(player),
         "barred": barred.reason if (barred := await standing(parts.ledger, player)) is not None else None,
         "as_of": as_of,
         "leaf_hash": leaf_hash,
@@ -127,7 +126,7 @@ async def games(parts: Parts, player: bytes, query: dict[str, str]) -> dict[str,
     ladder, count = _ladder_asked(query), number(query, "count", COUNT, 1, COUNT_MAX)
     below = number(query, "cursor", history.INDEX_MAX, 0, history.INDEX_MAX)
     page = await past.read(parts.projector, player, ladder, below, count)
-    known = await names(parts, [game.row.opponent for game in page.games if game.row.opponent])
+    known = await parts.names.of([game.row.opponent for game in page.games if game.row.opponent])
     return {
         "player": player.hex(),
         "ladder": ladder,

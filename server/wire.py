@@ -291,6 +291,14 @@ class Presence(Message, tag="presence", frozen=True):
     """Players connected to it who don't sit in it, and connections without a player."""
 
 
+class Names(Message, tag="names", frozen=True):
+    """What the players of a game are called, to its subscribers, where one of them has a name."""
+
+    topic: str
+    names: tuple[str | None, str | None]
+    """By seat; None: the house, nobody, or a player without a name."""
+
+
 class Snapshot(Message, tag="snapshot", frozen=True):
     """The whole of a feed at the position that `subscribed` has just told: its sections, each with its rows."""
 
@@ -330,6 +338,7 @@ ToClient = (
     | Replayed
     | Hand
     | Presence
+    | Names
     | Snapshot
     | Delta
     | Pong
@@ -345,6 +354,8 @@ class OpenSeat(Struct, frozen=True):
     rules: str
     settings: dict[str, int | str]
     player: str
+    name: str | None
+    """What the player is called, if anything."""
     since_ms: int
 
 
@@ -356,6 +367,8 @@ class LiveGame(Struct, frozen=True):
     mode: str
     players: tuple[str, str]
     """By seat; empty for the house."""
+    names: tuple[str | None, str | None]
+    """What they are called, if anything."""
     rival: str
     battle: int
     round: int

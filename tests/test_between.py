@@ -5,6 +5,7 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
+import httpx
 import pytest
 
 from rules.game import Finished, Resigned, Seated, TimeUp, Unsealed
@@ -391,6 +392,38 @@ async def test_presence_tells_of_a_player_who_stays_away_and_counts_those_who_wa
         await maker.until(lambda: presence(maker, game) == {**told, "seats": [True, False], "watchers": 1})
         await guest.here()
         await maker.until(lambda: presence(maker, game) == {**told, "watchers": 1})
+
+
+def names(person: Person, game: bytes) -> list[list[str | None]]:
+    assert person.client is not None
+    topic = f"game/{game.hex()}"
+    return [each["names"] for each in person.client.frames if each["type"] == "names" and each["topic"] == topic]
+
+
+async def test_names_come_in_a_message_of_their_own_and_go_when_a_player_is_erased(server: Server) -> None:
+    async with people(server, 3, seed=18) as (maker, guest, watcher):
+        bearer = {"Authorization": f"Bearer {maker.guest.token}"}
+        async with httpx.AsyncClient(base_url=server.url) as http:
+            answer = await http.put("/api/me/name", json={"name": "Ada of Delaware"}, headers=bearer)
+            assert answer.status_code == 200
+            lobby = await feed(watcher, "lobby")
+            game = await invited(maker, listed=True)
+            row = await lobby.until(lambda rows: rows["seats"].get(game.hex()))
+            assert row["name"] == "Ada of Delaware"
+            for person in (maker, guest):
+                assert (await person.sit(game))["type"] == "done"
+            live = await lobby.until(lambda rows: rows["live"].get(game.hex()))
+            assert live["names"] == ["Ada of Delaware", None]
+            held = await watcher.follow(game)
+            await watcher.until(lambda: names(watcher, game) == [["Ada of Delaware", None]])
+            await guest.until(lambda: ["Ada of Delaware", None] in names(guest, game))
+            assert b"Ada of Delaware" not in b"".join(event.body for event in held.events)
+            assert (await http.request("DELETE", "/api/me", json={}, headers=bearer)).status_code == 200
+        async with connected(server) as other:
+            await other.follow(game)
+            topic = f"game/{game.hex()}"
+            told = {"type": "names", "topic": topic, "names": ["erased player", None]}
+            await other.until(lambda: told in other.frames)
 
 
 async def test_open_seats_stand_in_the_lobby_while_their_maker_is_here_and_games_while_they_are_played(

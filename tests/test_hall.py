@@ -1,7 +1,7 @@
 """Feeds, presence and the registries behind them, without sockets: resumed anywhere, empty when all have gone."""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping
 from contextlib import asynccontextmanager
 from pathlib import Path
 from random import Random
@@ -144,7 +144,10 @@ class House:
         async def rating(player: bytes, ladder: str) -> int:
             return elo.START
 
-        self.hall: Hall = hall(self.games, self.audience, self.store, rating, lambda: NOW, KEY)
+        self.hall: Hall = hall(self.games, self.audience, self.store, rating, self.called, lambda: NOW, KEY)
+
+    async def called(self, players: Iterable[bytes]) -> Mapping[bytes, str]:
+        return {player: f"Player {player[-1]}" for player in players if player[-1] % 2}
 
     @property
     def remembered(self) -> dict[str, int]:
@@ -156,6 +159,7 @@ class House:
             "queue": len(parts.queue),
             "own feeds": len(parts.mine),
             "lobby": len(parts.lobby),
+            "nameplates": len(parts.nameplates),
             "lobby's watchers": len(parts.lobby.feed.watchers),
         }
 

@@ -33,6 +33,8 @@ export class Game {
   dueMs = null;
   /** Who is there, as the server tells of games between people. @type {Presence | null} */
   presence = null;
+  /** What the players are called. @type {import("./games.js").Called} */
+  called = [null, null];
   /** The version after which facts came live; what lies before was told as history. */
   liveFrom = Infinity;
   /** The last head that this tab saw move live, for what is drawn as news. */
@@ -196,6 +198,9 @@ export class Game {
       case "hand": return this.#hand(message);
       case "presence":
         this.presence = { seats: message.seats, watchers: message.watchers };
+        return this.on.changed();
+      case "names":
+        this.called = message.names;
         return this.on.changed();
       case "not_subscribed":
         this.missing = message.reason;

@@ -16,6 +16,7 @@ import { war } from "./views/war.js";
  * @property {number | null} chosen
  * @property {number | null} sealed our card that lies sealed, between people
  * @property {readonly number[]} owing the seats that are to act now
+ * @property {Called} called what the players are called, by seat
  * @property {boolean} turnedByClock whether the clock acts in the place of who is late
  * @property {People | null} people what goes on between people; null against the house
  * @property {import("./game.js").Pending | null} pending
@@ -25,6 +26,8 @@ import { war } from "./views/war.js";
  * @property {boolean} leaving whether another game is being opened in place of this one
  * @property {boolean} [replayed] whether this is a moment of the past, looked at again
  */
+
+/** @typedef {readonly [string | null, string | null]} Called null: the house, or a player without a name */
 
 /**
  * @typedef {object} People

@@ -5,7 +5,7 @@ import { Declined, get } from "./http.js";
 import { ladderOf, measureName, windowName } from "./ladders.js";
 import { toBoard } from "./route.js";
 import { whoever } from "./session.js";
-import { draw } from "./views/boards.js";
+import { draw, pageRows } from "./views/boards.js";
 
 /** @typedef {import("./main.js").App} App */
 /** @typedef {import("./main.js").Page} Page */
@@ -15,7 +15,6 @@ import { draw } from "./views/boards.js";
 /** @typedef {{ladder: string, colour: string | null, measures: {measure: string, windows: string[]}[]}} Catalogued */
 /** @typedef {{ladders: Catalogued[], win_rate_games_min: number}} Catalogue */
 
-export const pageRows = 20;
 const aroundRows = 10;
 /** The feed tells what changes at the top; everything else is asked for again, then and now and then. */
 const refreshMs = 30_000;

@@ -63,7 +63,7 @@ class Followed {
     if (!table?.opened || table.seats.includes(null)) return null;
     return {
       id, table, facts, seat, hand, settled, chosen, pending, refusal, newsFrom,
-      sealed: pledge.card, owing: this.owing, people: this.people, turnedByClock: Boolean(this.view?.luck),
+      sealed: pledge.card, owing: this.owing, called: this.game.called, people: this.people, turnedByClock: Boolean(this.view?.luck),
       roomy: roomy.matches, leaving: this.leaving,
     };
   }

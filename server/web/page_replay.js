@@ -34,6 +34,8 @@ export class ReplayPage {
   /** Why there is nothing to show. @type {string | null} */
   missing = null;
   forked = false;
+  /** @type {import("./games.js").Called} */
+  called = [null, null];
   /** The version asked for last; the one after it waits until that one has come. @type {number | null} */
   #asked = null;
   /** @type {number | null} */
@@ -77,6 +79,7 @@ export class ReplayPage {
   /** @param {import("./socket.js").Message} message */
   #learn(message) {
     if (message.type === "not_subscribed") this.missing = message.reason;
+    if (message.type === "names") this.called = message.names;
     if (message.type === "subscribed" && (!message.recovered || message.version !== this.log.head.version)) this.log = this.#empty();
     if (message.type === "events") {
       if (!this.log.take(message.events, message.version, message.hash8)) {
@@ -307,7 +310,7 @@ export class ReplayPage {
     const people = moment.table.opened.mode === "versus" ? { left: null, presence: null, rematch: /** @type {const} */ ("none") } : null;
     return {
       id, table: moment.table, facts, seat: null, hand: [], settled: true, chosen: null, pending: null, refusal: null, newsFrom: this.#from,
-      roomy: false, leaving: false, replayed: true, sealed: null, owing: [], people, turnedByClock: Boolean(this.view?.luck),
+      roomy: false, leaving: false, replayed: true, sealed: null, owing: [], called: this.called, people, turnedByClock: Boolean(this.view?.luck),
     };
   }
 

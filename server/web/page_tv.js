@@ -58,7 +58,7 @@ export class TvPage {
     this.#table?.end();
     this.#table = new TablePage(this.app, next.game, { watching: true });
     this.#table.begin();
-    this.app.say(`Now on: ${nameOf(next.rules)}, ${who(next.players, next.rival, null)}.`);
+    this.app.say(`Now on: ${nameOf(next.rules)}, ${who(next.players, next.names, next.rival, null)}.`);
   }
 
   /** An end lies on the table for a while, and so does whatever can't be shown. */

@@ -2,8 +2,9 @@
 import { html, nothing } from "../vendor/lit/lit-html.js";
 import { repeat } from "../vendor/lit/directives/repeat.js";
 import { called, grouped, ladderOf, measureColumn, measureName, remaining, valueOf, windowName } from "../ladders.js";
-import { pageRows } from "../page_boards.js";
 import { toBoard, toLeaf, toPlayer } from "../route.js";
+
+export const pageRows = 20;
 
 /** @typedef {import("../page_boards.js").BoardsPage} Boards */
 /** @typedef {import("../page_boards.js").Place} Place */

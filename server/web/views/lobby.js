@@ -2,11 +2,12 @@
 import { html, nothing } from "../vendor/lit/lit-html.js";
 import { gameOf } from "../games.js";
 import { toGame, tv } from "../route.js";
-import { guest, steward } from "./opponent.js";
+import { called } from "../ladders.js";
+import { steward } from "./opponent.js";
 import { settingWords, watching } from "./people.js";
 
-/** @typedef {{game: string, rules: string, settings: Record<string, any>, player: string, since_ms: number}} OpenSeat */
-/** @typedef {{game: string, rules: string, mode: string, players: [string, string], rival: string, battle: number, round: number, watchers: number, since_ms: number}} LiveGame */
+/** @typedef {{game: string, rules: string, settings: Record<string, any>, player: string, name: string | null, since_ms: number}} OpenSeat */
+/** @typedef {{game: string, rules: string, mode: string, players: [string, string], names: import("../games.js").Called, rival: string, battle: number, round: number, watchers: number, since_ms: number}} LiveGame */
 /** @typedef {{seats: readonly OpenSeat[], live: readonly LiveGame[], come: boolean, player: string | null, nowMs: number, people: unknown}} Lobby */
 
 /** @param {Lobby} lobby */
@@ -28,23 +29,23 @@ export function draw(lobby) {
 }
 
 /** @param {Lobby} lobby @param {OpenSeat} seat */
-function openSeat({ player, nowMs }, { game, rules, settings, player: maker, since_ms }) {
+function openSeat({ player, nowMs }, { game, rules, settings, player: maker, name, since_ms }) {
   const own = maker === player;
   return html`
     <li class="row-of">
       <div><b>${nameOf(rules)}</b><span class="quiet">${settingWords(settings)}</span></div>
-      <div class="quiet">${own ? "You" : guest(maker)} · ${ago(nowMs - since_ms)}</div>
+      <div class="quiet">${own ? "You" : called(maker, name)} · ${ago(nowMs - since_ms)}</div>
       <a class="button small ${own ? "" : "primary"}" href=${toGame(game)}>${own ? "Your table" : "Take the seat"}<span class="unseen"> ${nameOf(rules)}</span></a>
     </li>
   `;
 }
 
 /** @param {Lobby} lobby @param {LiveGame} live */
-function liveGame({ player }, { game, rules, players, rival, battle, round, watchers }) {
+function liveGame({ player }, { game, rules, players, names, rival, battle, round, watchers }) {
   const mine = player !== null && players.includes(player);
   return html`
     <li class="row-of">
-      <div><b>${nameOf(rules)}</b><span class="quiet">${who(players, rival, player)}</span></div>
+      <div><b>${nameOf(rules)}</b><span class="quiet">${who(players, names, rival, player)}</span></div>
       <div class="quiet">${round ? `Round ${round}, match ${battle}` : battle ? `Battle ${battle}` : "The deal"}${watchers ? ` · ${watching(watchers)}` : nothing}</div>
       <a class="button small" href=${toGame(game)}>${mine ? "Your table" : "Watch"}<span class="unseen"> ${nameOf(rules)}</span></a>
     </li>
@@ -54,9 +55,9 @@ function liveGame({ player }, { game, rules, players, rival, battle, round, watc
 /** @param {string} rules */
 export const nameOf = (rules) => gameOf(rules)?.name ?? rules;
 
-/** @param {readonly string[]} players @param {string} rival @param {string | null} player */
-export function who(players, rival, player) {
-  const [one, other] = players.map((each) => (each === player ? "You" : each ? guest(each) : rival ? steward(rival).name : "the computer"));
+/** @param {readonly string[]} players @param {import("../games.js").Called} names @param {string} rival @param {string | null} player */
+export function who(players, names, rival, player) {
+  const [one, other] = players.map((each, seat) => (each === player ? "You" : each ? called(each, names[seat]) : rival ? steward(rival).name : "the computer"));
   return `${one} and ${other}`;
 }
 

@@ -28,14 +28,11 @@ export function silhouette(seat) {
   return image(`<svg xmlns="http://www.w3.org/2000/svg" viewBox="-48 -48 96 96"><circle r="44" fill="${ground}"/><g fill="#f4e6c6" clip-path="circle(41px)"><circle cy="-9" r="15"/><path d="M-29 42C-29 18-16 11 0 11S29 18 29 42Z"/></g><circle r="44" fill="none" stroke="#b08d57" stroke-width="5"/></svg>`);
 }
 
-/** A player's short name where no other is known. @param {string} player hex */
-export const guest = (player) => `Player ${player.slice(0, 4)}`;
-
 /** @param {Seen} seen @returns {Names} */
-export function names({ table, seat }) {
-  if (!between(table)) return ["The player", steward(table.seats[1].rival).name];
-  if (seat === null) return ["The first player", "The second player"];
-  return seat === 0 ? ["You", "Your opponent"] : ["Your opponent", "You"];
+export function names({ table, seat, called: [one, other] }) {
+  if (!between(table)) return [one ?? "The player", steward(table.seats[1].rival).name];
+  if (seat === null) return [one ?? "The first player", other ?? "The second player"];
+  return seat === 0 ? ["You", other ?? "Your opponent"] : [one ?? "Your opponent", "You"];
 }
 
 /** Who is opposite to us, or to seat 0 where we watch. @param {Seen} seen @returns {Opposite} */
@@ -47,5 +44,6 @@ export function opposite(seen) {
   }
   const other = 1 - (seat ?? 0);
   const name = names(seen)[other];
-  return { name, short: name.charAt(0).toLowerCase() + name.slice(1), line: "", picture: silhouette(other) };
+  const short = seen.called[other] ?? name.charAt(0).toLowerCase() + name.slice(1);
+  return { name, short, line: "", picture: silhouette(other) };
 }

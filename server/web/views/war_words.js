@@ -22,13 +22,14 @@ import { rankOf, spokenCard } from "./playing_cards.js";
 export const counted = (count, one, many = `${one}s`) => `${count} ${count === 1 ? one : many}`;
 
 /** Ours first; somebody who watches is told of the player in seat 0. @param {Seen} seen */
-export function sides({ seat, table }) {
+export function sides({ seat, table, called }) {
   const watching = seat === null;
   const people = between(table);
-  const he = people ? "the first player" : "the player";
-  const other = !people ? "the computer" : watching ? "the second player" : "your opponent";
+  const me = seat ?? 0;
+  const he = called[0] ?? (people ? "the first player" : "the player");
+  const other = !people ? "the computer" : (called[1 - me] ?? (watching ? "the second player" : "your opponent"));
   return {
-    me: seat ?? 0,
+    me,
     who: watching ? he : "you",
     other,
     /** As a pile is labelled. */
