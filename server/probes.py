@@ -14,13 +14,12 @@ from server.http import Problem, parts_of
 from server.parts import Parts
 from server.readiness import TROUBLES
 
-NOT_KEPT = {"cache-control": "no-store"}
 FORWARDED = ("forwarded", "x-forwarded-for", "x-real-ip", "via")
 
 
 async def health(request: Request) -> Response:
     """The process runs and its event loop turns: nothing else, or a store's trouble would get every server killed."""
-    return JSONResponse({"ok": True}, headers=NOT_KEPT)
+    return JSONResponse({"ok": True})
 
 
 async def ready(request: Request) -> Response:
@@ -30,7 +29,7 @@ async def ready(request: Request) -> Response:
         "ready": not stopped,
         "troubles": [{"trouble": each.name, "stops": each.stops, "why": each.why} for each in found],
     }
-    return JSONResponse(body, 503 if stopped else 200, NOT_KEPT)
+    return JSONResponse(body, 503 if stopped else 200)
 
 
 async def measured(request: Request) -> Response:
@@ -40,7 +39,7 @@ async def measured(request: Request) -> Response:
     signed = parts.publisher.signed
     ledger = metrics.Ledger(await _leaves(parts), signed.size if signed else 0)
     told = metrics.exposition(parts, ledger, {name: name in found for name in TROUBLES})
-    return Response(told, media_type=metrics.CONTENT_TYPE, headers=NOT_KEPT)
+    return Response(told, media_type=metrics.CONTENT_TYPE)
 
 
 async def _leaves(parts: Parts) -> int | None:
