@@ -142,6 +142,17 @@ def partition(game: bytes) -> int:
     return game[0]
 
 
+def silence(beats: Sequence[tuple[int, int]], from_ms: int, to_ms: int) -> int:
+    """`Log.silence`, of the times that servers were up without a gap: first and last beat of each, rising."""
+    ends = [until_ms for _, until_ms in beats]
+    begins = [since_ms for since_ms, _ in (*beats, (to_ms, to_ms))][1:]
+    return sum(
+        max(0, min(begin, to_ms) - max(end, from_ms))
+        for end, begin in zip(ends, begins, strict=True)
+        if begin - end > BEAT_GAP_MS_MAX
+    )
+
+
 def outbox_origin(partition: int) -> bytes:
     """The hash before a partition's first entry, 32 bytes."""
     return sha256(b"statecraft partition v1\0" + partition.to_bytes(2, "big")).digest()

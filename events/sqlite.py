@@ -29,6 +29,7 @@ from events.log import (
     outbox_link,
     outbox_origin,
     partition,
+    silence,
 )
 
 SCHEMA = """
@@ -375,13 +376,7 @@ def _beat(connection: sqlite3.Connection, now_ms: int) -> None:
 
 def _silence(connection: sqlite3.Connection, from_ms: int, to_ms: int) -> int:
     rows = connection.execute("SELECT since_ms, until_ms FROM beats ORDER BY since_ms").fetchall()
-    ends = [until_ms for _, until_ms in rows]
-    begins = [*(since_ms for since_ms, _ in rows[1:]), to_ms][: len(rows)]
-    return sum(
-        max(0, min(begin, to_ms) - max(end, from_ms))
-        for end, begin in zip(ends, begins, strict=True)
-        if begin - end > BEAT_GAP_MS_MAX
-    )
+    return silence(rows, from_ms, to_ms)
 
 
 def claimed(connection: sqlite3.Connection, player: bytes, ladder: str) -> bytes | None:

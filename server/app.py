@@ -16,8 +16,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from events import sqlite_ledger
 from events.database import Database
-from events.sqlite import SCHEMA, SqliteLog
-from events.sqlite_ledger import SqliteLedger
+from events.sqlite import SCHEMA
 from server import (
     described,
     embedding,
@@ -50,6 +49,7 @@ from server.joins import Joins
 from server.keys import ledger_key, operator_keys
 from server.letting_go import LettingGo
 from server.meetings import SqliteMeetings
+from server.meetings_beside import MeetingsBeside
 from server.names import Names
 from server.parts import Parts
 from server.people import People
@@ -59,6 +59,7 @@ from server.sequencer import Sequencer
 from server.settings import ROOT, Settings
 from server.signed import SignedPrefix, size_of
 from server.signer import Publisher, signer
+from server.stores import stores
 from server.tally import Tally
 
 log_line = structlog.get_logger()
@@ -124,8 +125,9 @@ def application(settings: Settings) -> Starlette:
         people_database = await Database.open(settings.people, PEOPLE_SCHEMAS, shared=True)
         called = Names(people_database)
         await people.move_from(database, people_database)
-        hot = SqliteLog(database)
-        ledger = SqliteLedger(database)
+        opened = contextlib.AsyncExitStack()
+        found = await opened.enter_async_context(stores(settings, database))
+        hot, ledger = found.log, found.ledger
         sequencer = Sequencer(hot, ledger)
         kept = archive(settings.archive)
         log = ArchivedLog(hot, kept)
@@ -142,7 +144,8 @@ def application(settings: Settings) -> Starlette:
         beats = Beats(log)
         sweep = Sweep(games, log, now_ms, tally)
         rating = partial(ratings.rating, projector)
-        meeting = hall(games, audience, SqliteMeetings(database), rating, called.of, now_ms, keys[max(keys)])
+        meetings_ = SqliteMeetings(database) if settings.redis is None else MeetingsBeside(database, hot)
+        meeting = hall(games, audience, meetings_, rating, called.of, now_ms, keys[max(keys)])
         board_feeds = BoardFeeds(boards, projector, called.of, now_ms)
         app.state.parts = Parts(
             settings,
@@ -194,6 +197,7 @@ def application(settings: Settings) -> Starlette:
             await meeting.queue.end()
             await boards_database.close()
             await people_database.close()
+            await opened.aclose()
             await database.close()
 
     return Starlette(

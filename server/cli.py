@@ -1,4 +1,4 @@
-"""The command line: `statecraft serve | audit | proof | export | replay | simulate | refill | …`."""
+"""The command line: `statecraft serve | audit | proof | export | replay | simulate | refill | doctor | …`."""
 
 import asyncio
 import sqlite3
@@ -12,13 +12,11 @@ import typer
 from obstore.exceptions import BaseError
 from rich.progress import Progress
 
-from events import sqlite, sqlite_ledger
-from events.database import Busy, Database, Newer
 from events.log import Unknown
 from events.notes import BadKey, VerifierKey
+from events.redis_address import BadAddress, address
+from events.redis_durability import BadDurability, durability
 from events.shapes import Undecodable
-from events.sqlite import SqliteLog
-from events.sqlite_ledger import SqliteLedger
 from projections import saved
 from projections.audit import NOT_PROVED, NOT_PROVED_BY_LEDGER, Findings, audit_file
 from projections.proof import check as check_proof
@@ -37,6 +35,7 @@ from server.refill import refill as refilled
 from server.retelling import Pace, pressed, retell
 from server.signed import SignedPrefix, noted_size
 from server.signer import signer
+from server.stores import FAULTS, stores_to_read, stores_to_refill
 from server.telling import Seats
 from server.terminal import BAR, Data, chosen, err, fail, out
 
@@ -69,7 +68,7 @@ def serve(
     given = chosen(data)
     try:
         started = run(given, host or given.host, given.port if port is None else port, open_page, demo)
-    except (NotEmpty, Busy, Newer, BadKeys, OSError) as error:
+    except (NotEmpty, *FAULTS, BadKeys) as error:
         fail(str(error))
     except sqlite3.DatabaseError as error:
         fail(f"{given.log}: {error}")
@@ -88,25 +87,19 @@ def _bytes_of(name: str, data: Path | None) -> bytes:
     if len(name) != 32 or not all(digit in "0123456789abcdef" for digit in name):
         fail(f"{name} is neither a file nor a game's id (32 hex digits)")
     given = chosen(data)
-    where = given.log
-    if not where.is_file():
-        fail(f"there is no log at {where}")
 
     async def read() -> bytes:
-        database = await Database.reader(where)
-        try:
+        async with stores_to_read(given) as opened:
             game = bytes.fromhex(name)
-            events = await ArchivedLog(SqliteLog(database), archive(given.archive)).read(game)
+            events = await ArchivedLog(opened.log, archive(given.archive)).read(game)
             return saved.save(game, events).encode() if events else b""
-        finally:
-            await database.close()
 
     try:
         text = asyncio.run(read())
-    except (Damaged, Unknown, Newer) as error:
+    except (*FAULTS, Damaged, Unknown) as error:
         fail(str(error))
     if not text:
-        fail(f"the log at {where} has no game {name}")
+        fail(f"the log at {given.redis or given.log} has no game {name}")
     return text
 
 
@@ -187,7 +180,7 @@ def proof(
     """Write one file that shows a finished game and that it is in the signed ledger; `audit` checks it offline."""
     try:
         written = asyncio.run(make_proof(chosen(data), game))
-    except (NoProof, FileNotFoundError, Newer, BadKeys) as error:
+    except (*FAULTS, NoProof, BadKeys) as error:
         fail(str(error))
     if output is None:
         sys.stdout.buffer.write(written)
@@ -207,19 +200,19 @@ def refill(data: Data = None) -> None:
         key = signer(ledger_key(given.keys)).key
         kept = archive(given.archive)
         signed = await last_signed(kept, key, given.keys)
-        database = await Database.open(given.log, (sqlite.SCHEMA, sqlite_ledger.SCHEMA))
-        try:
+        async with stores_to_refill(given) as opened:
             with Progress(*BAR, console=err, transient=True) as bar:
                 task = bar.add_task("leaves", total=signed.size)
-                log, ledger = SqliteLog(database), SqliteLedger(database)
-                return await refilled(log, ledger, kept, signed, lambda done: bar.update(task, completed=done))
-        finally:
-            await database.close()
+
+                def progress(done: int) -> None:
+                    bar.update(task, completed=done)
+
+                return await refilled(opened.log, opened.ledger, kept, signed, progress)
 
     try:
         given.data.mkdir(parents=True, exist_ok=True)
         done = asyncio.run(run())
-    except (Unrefillable, Busy, Newer, BadKeys, OSError, BaseError) as error:
+    except (*FAULTS, Unknown, Unrefillable, BadKeys, BaseError) as error:
         fail(str(error))
     out.print(f"The ledger has the {done.leaves} leaves that were signed; {done.games} games got events back.")
     for forked in done.forked:
@@ -249,21 +242,16 @@ def rebuild(
             fail(f"there is no projection {name}, but {', '.join(rebuilding.NAMES)}")
     if force and back:
         fail("--force and --back exclude each other")
-    if not given.log.is_file():
-        fail(f"there is no log at {given.log}")
 
     async def run() -> bool:
-        key = signer(ledger_key(given.keys)).key
-        database = await Database.reader(given.log)
-        try:
-            signed = SignedPrefix(SqliteLedger(database), noted_size(given.keys, key))
+        async with stores_to_read(given) as opened:
+            key = signer(ledger_key(given.keys)).key
+            signed = SignedPrefix(opened.ledger, noted_size(given.keys, key))
             return await rebuilding.run(given.boards, signed, names or rebuilding.NAMES, force, back, out)
-        finally:
-            await database.close()
 
     try:
         well = asyncio.run(run())
-    except (Busy, Newer, BadKeys, OSError, sqlite3.DatabaseError) as error:
+    except (*FAULTS, BadKeys, sqlite3.DatabaseError) as error:
         fail(str(error))
     if not well:
         raise typer.Exit(1)
@@ -329,6 +317,27 @@ def replay(
         fail(f"this game can't be told: {error}; audit says where it is broken", 1)
     except KeyboardInterrupt:
         raise typer.Exit(130) from None
+
+
+# ---------------------------------------------------------------- doctor
+
+
+@command.command()
+def doctor(
+    url: Annotated[str, typer.Argument(metavar="URL", help="redis://…, redis+sentinel://…/NAME, redis+cluster://…")],
+    promise: Annotated[
+        str,
+        typer.Option("--durability", help="What is to be promised: memory, fsync, replicated N, replicated N fsync."),
+    ] = "fsync",
+) -> None:
+    """Look at a Redis with the eyes of a server about to start: what it could promise, and what to change."""
+    from server.doctor import run
+
+    try:
+        code = asyncio.run(run(address(url), durability(promise)))
+    except (BadAddress, BadDurability) as error:
+        fail(str(error))
+    raise typer.Exit(code)
 
 
 # ---------------------------------------------------------------- simulate

@@ -10,11 +10,10 @@ from typing import Annotated, TypeVar
 import typer
 from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn
 
-from events import sqlite, sqlite_ledger
-from events.database import Database, Newer
+from events.database import Database
 from events.entries import PLAYER_BYTES
+from events.ledger import Ledger
 from events.log import Unknown
-from events.sqlite_ledger import SqliteLedger
 from server import barring, erasing, names, people
 from server.adding import add, missing
 from server.barring import CannotBar
@@ -23,6 +22,7 @@ from server.importing import REFUSALS_MAX, Read, read
 from server.names import Names
 from server.people import People
 from server.settings import Settings
+from server.stores import FAULTS, stores_beside
 from server.terminal import Data, chosen, err, fail, out
 
 BYTES_BAR = (TextColumn("{task.description}"), BarColumn(), DownloadColumn(), TimeRemainingColumn())
@@ -34,22 +34,19 @@ T = TypeVar("T")
 class Store:
     """Beside the server that may be serving it: what is written to the ledger here compares its head."""
 
-    ledger: SqliteLedger
+    ledger: Ledger
     people: Database
 
 
 @asynccontextmanager
 async def _open(given: Settings) -> AsyncIterator[Store]:
     given.data.mkdir(parents=True, exist_ok=True)
-    database = await Database.open(given.log, (sqlite.SCHEMA, sqlite_ledger.SCHEMA), shared=True)
-    try:
+    async with stores_beside(given) as found:
         known = await Database.open(given.people, (people.SCHEMA, names.SCHEMA), shared=True)
         try:
-            yield Store(SqliteLedger(database), known)
+            yield Store(found.ledger, known)
         finally:
             await known.close()
-    finally:
-        await database.close()
 
 
 def _run(given: Settings, work: Callable[[Store], Awaitable[T]]) -> T:
@@ -59,7 +56,7 @@ def _run(given: Settings, work: Callable[[Store], Awaitable[T]]) -> T:
 
     try:
         return asyncio.run(run())
-    except (Newer, Unknown, OSError) as error:
+    except (*FAULTS, Unknown) as error:
         fail(str(error))
     except KeyboardInterrupt:
         fail("stopped", 130)

@@ -1,16 +1,15 @@
 """Makes a game's proof from what is signed: its leaves, their way to the root, and its file in the archive."""
 
 from events import ledger
-from events.database import Database
 from events.ledger import Ledger
 from events.notes import VerifierKey
-from events.sqlite_ledger import SqliteLedger
 from projections import saved
 from projections.proof import Place, Proof, check, save
 from server.archive import CHECKPOINT, Archive, archive, game_path
 from server.keys import ledger_key
 from server.settings import Settings
 from server.signer import Signed, read_note, signer
+from server.stores import stores_to_read
 from server.witness import witness
 
 
@@ -21,20 +20,17 @@ class NoProof(Exception):
 async def make_proof(settings: Settings, name: str) -> bytes:
     """A proof's bytes, of the game with this id in hex. Also while a server runs.
 
-    Raises NoProof, FileNotFoundError, Newer, BadKeys."""
+    Raises NoProof, stores.FAULTS, BadKeys."""
     if len(name) != 32 or not all(digit in "0123456789abcdef" for digit in name):
         raise NoProof(f"{name} is no game's id (32 hex digits)")
-    if not settings.log.is_file():
+    if settings.redis is None and not settings.log.is_file():
         raise NoProof(f"there is no log at {settings.log}")
     game, kept = bytes.fromhex(name), archive(settings.archive)
     key = signer(ledger_key(settings.keys)).key
     note = await kept.get(CHECKPOINT)
-    database = await Database.reader(settings.log)
-    try:
+    async with stores_to_read(settings) as opened:
         signed = None if note is None else read_note(note, key)
-        written = await proof(SqliteLedger(database), kept, signed, key, game)
-    finally:
-        await database.close()
+        written = await proof(opened.ledger, kept, signed, key, game)
     proven = check(written, key)
     if not proven.passed:
         raise NoProof(f"it doesn't prove itself: {proven.failure or proven.findings.failure}")

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from events.log import Unknown
 from server.clock import now_ms
 from server.parts import Parts
+from server.stores import FAULTS
 
 STORE_SECONDS_MAX = 2.0
 """For one small read."""
@@ -64,6 +65,6 @@ async def _store(parts: Parts) -> str | None:
             await parts.log.head(NO_GAME)
     except TimeoutError:
         return f"it gave no answer for {STORE_SECONDS_MAX:.0f} seconds"
-    except (Unknown, sqlite3.Error, OSError) as error:
+    except (Unknown, *FAULTS, sqlite3.Error) as error:
         return f"it can't be read: {error}"
     return None

@@ -13,8 +13,6 @@ from starlette.applications import Starlette
 
 from events.database import Database
 from events.notes import VerifierKey
-from events.sqlite import SqliteLog
-from events.sqlite_ledger import SqliteLedger
 from server import demo, logs
 from server.app import BOARDS_SCHEMAS, PEOPLE_SCHEMAS, SCHEMAS, application
 from server.bounds import Http, socket_class
@@ -22,6 +20,7 @@ from server.keys import BadKeys, has_keys, ledger_key, operator_keys
 from server.parts import Parts
 from server.settings import Settings
 from server.signer import signer
+from server.stores import stores
 from server.wire import FRAME_BYTES_MAX
 
 THREAD_SWITCH_SECONDS = 0.0005
@@ -87,12 +86,13 @@ async def _try(settings: Settings, empty: bool) -> VerifierKey:
     settings.data.mkdir(parents=True, exist_ok=True)
     database = await Database.open(settings.log, SCHEMAS)
     try:
-        has_games = bool(await SqliteLog(database).games(limit=1))
-        if empty and (has_games or (await SqliteLedger(database).head()).size):
-            raise NotEmpty(f"{settings.log} has games or records: the demo fills an empty install only")
+        async with stores(settings, database) as found:
+            has_games = bool(await found.log.games(limit=1))
+            if empty and (has_games or (await found.ledger.head()).size):
+                raise NotEmpty("the store has games or records: the demo fills an empty install only")
         if has_games and not has_keys(settings.keys):
             # New ones would be made, and no game that runs could go on.
-            raise BadKeys(f"{settings.log} has games, but {settings.keys} no keys: put them back (docs/operations.md)")
+            raise BadKeys(f"the store has games, but {settings.keys} no keys: put them back (docs/operations.md)")
     finally:
         await database.close()
     operator_keys(settings.keys)
@@ -115,7 +115,7 @@ def _ask_for_files(connections_max: int) -> None:
 
 
 def run(settings: Settings, host: str, port: int, open_page: bool, demo_games: int = 0) -> bool:
-    """Serve until a signal ends it; False if it couldn't start. Raises Busy, Newer, BadKeys, OSError, DatabaseError."""
+    """Serve until a signal ends it; False if it couldn't start. Raises FAULTS, BadKeys, NotEmpty, DatabaseError."""
     key = asyncio.run(_try(settings, empty=demo_games > 0))
     _ask_for_files(settings.connections_max)
     sys.setswitchinterval(THREAD_SWITCH_SECONDS)

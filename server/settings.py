@@ -5,6 +5,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from events.redis_address import Address, BadAddress, address
+from events.redis_durability import FSYNC, BadDurability, Durability, durability
+
 SECRET_LENGTH_MIN = 16
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -38,6 +41,10 @@ class Settings:
     """How long it tells balancers that it goes, before it closes its sockets."""
     proxies: str = "127.0.0.1"
     """Whose X-Forwarded-For is believed: addresses and networks, with commas, or `*`."""
+    redis: Address | None = None
+    """Where log and ledger are; None: in the embedded file. People, and who waits for whom, are there in any case."""
+    durability: Durability = FSYNC
+    """What an acknowledgement is worth on Redis. The embedded file always fsyncs."""
 
     @property
     def log(self) -> Path:
@@ -79,6 +86,8 @@ def settings(environment: Mapping[str, str] | None = None) -> Settings:
         metrics_token=_secret(given, "STATECRAFT_METRICS_TOKEN"),
         leave_seconds=_number(given, "STATECRAFT_LEAVE_SECONDS", 0, 0, 600),
         proxies=given.get("STATECRAFT_PROXIES", "127.0.0.1"),
+        redis=_redis(given.get("STATECRAFT_STORE", "")),
+        durability=_durability(given.get("STATECRAFT_DURABILITY", "")),
     )
 
 
@@ -88,6 +97,21 @@ def _secret(given: Mapping[str, str], name: str) -> str | None:
         # It isn't repeated: it may be nearly right.
         raise BadSetting(f"{name} has at least {SECRET_LENGTH_MIN} printable ASCII characters, or isn't set")
     return text
+
+
+def _redis(url: str) -> Address | None:
+    try:
+        return address(url) if url else None
+    except BadAddress as error:
+        # The URL itself isn't repeated: a password may be in it.
+        raise BadSetting(f"STATECRAFT_STORE is no Redis address: {error}") from error
+
+
+def _durability(text: str) -> Durability:
+    try:
+        return durability(text or "fsync")
+    except BadDurability as error:
+        raise BadSetting(f"STATECRAFT_DURABILITY: {error}") from error
 
 
 def _number(given: Mapping[str, str], name: str, otherwise: int, least: int, most: int) -> int:

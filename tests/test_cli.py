@@ -201,7 +201,7 @@ def test_the_commands_of_the_readme_exist_with_their_options() -> None:
     lines = re.findall(r"^\./statecraft ([\w-]+)(.*)$", readme, re.M)
     assert {command for command, _ in lines} == {
         *("serve", "audit", "proof", "refill", "rebuild", "export", "replay", "simulate"),
-        *("import", "bar", "hide-name", "erase"),
+        *("import", "bar", "hide-name", "erase", "doctor"),
         *("backup", "restore", "keys"),
     }
     for command, rest in lines:

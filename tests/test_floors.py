@@ -9,7 +9,7 @@ import pytest
 
 ROOT = Path(__file__).parent.parent
 FLOORS = ("rules", "events", "projections", "server")
-LIBRARIES = {"rules": set[str](), "events": {"cryptography", "msgpack"}, "projections": set[str]()}
+LIBRARIES = {"rules": set[str](), "events": {"cryptography", "hiredis", "msgpack"}, "projections": set[str]()}
 WAITING = {"time", "random", "secrets", "os", "socket", "asyncio", "sqlite3", "threading", "datetime", "pathlib", "io"}
 
 

@@ -13,13 +13,13 @@ from events.log import Conflict
 from events.merkle import EMPTY, Frontier, leaf_hash
 from events.shapes import Undecodable
 from tests import leaves
-from tests.stores import LEDGERS
+from tests.stores import LEDGERS, every
 from tests.tlog import Naive
 
 pytestmark = pytest.mark.anyio
 
 
-@pytest.fixture(params=LEDGERS)
+@pytest.fixture(params=every(LEDGERS))
 async def ledger(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[Ledger]:
     async with LEDGERS[request.param](tmp_path) as ledger:
         yield ledger

@@ -24,7 +24,7 @@ from events.log import (
     outbox_origin,
     partition,
 )
-from tests.stores import STORES, Store
+from tests.stores import STORES, Store, every
 
 pytestmark = pytest.mark.anyio
 
@@ -36,7 +36,7 @@ NEIGHBOUR = bytes([0, *range(100, 115)])
 """Another game in GAME's partition."""
 
 
-@pytest.fixture(params=STORES)
+@pytest.fixture(params=every(STORES))
 async def store(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[Store]:
     async with STORES[request.param](tmp_path) as store:
         yield store
@@ -450,6 +450,10 @@ async def test_silence_is_what_lies_between_beats_that_are_too_far_apart(store: 
     assert abs(await store.log.silence(down + 1000, up - 1000) - (up - down - 2000)) <= SLACK_MS
     assert await store.log.silence(up, up + 1000) == 0
     assert await store.log.silence(begin - 5000, begin) == 0
+
+
+async def test_without_any_beat_nothing_is_silence(store: Store) -> None:
+    assert await store.log.silence(0, 10**12) == 0
 
 
 async def test_beats_at_once_are_as_good_as_one(store: Store) -> None:

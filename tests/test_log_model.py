@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from events.chain import Head, Stored, extend, origin
 from events.log import Batch, Conflict, NotYet
-from tests.stores import STORES, Store
+from tests.stores import STORES, Store, every
 
 pytestmark = pytest.mark.anyio
 
@@ -20,7 +20,7 @@ EXAMPLES = count()
 """Each example plays games and players of its own, so that all can share one store."""
 
 
-@pytest.fixture(params=STORES)
+@pytest.fixture(params=every(STORES))
 async def store(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[Store]:
     async with STORES[request.param](tmp_path) as store:
         yield store

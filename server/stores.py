@@ -1,0 +1,89 @@
+"""Where log and ledger are: in the embedded SQLite file, or in the Redis that a setting names. What opens them."""
+
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+
+from events import sqlite, sqlite_ledger
+from events.database import Busy, Database, Newer
+from events.ledger import Ledger
+from events.log import Log
+from events.redis_address import Address
+from events.redis_connection import Lost, Refused
+from events.redis_durability import Durability
+from events.redis_ledger import RedisLedger
+from events.redis_log import RedisLog
+from events.redis_store import BadStore, RedisStore
+from events.sqlite import SqliteLog
+from events.sqlite_ledger import SqliteLedger
+from server.settings import Settings
+
+SCHEMAS = (sqlite.SCHEMA, sqlite_ledger.SCHEMA)
+FAULTS = (Busy, Newer, BadStore, Refused, Lost, OSError)
+"""Why a store can't be opened; each says so in words for the operator. Unreachable is one of the last."""
+
+
+@dataclass(frozen=True, slots=True)
+class Stores:
+    log: Log
+    ledger: Ledger
+
+
+@asynccontextmanager
+async def stores(settings: Settings, database: Database) -> AsyncIterator[Stores]:
+    """To serve from. `database` is the embedded file, and used for them where no Redis is named. Raises FAULTS."""
+    if settings.redis is None:
+        yield Stores(SqliteLog(database), SqliteLedger(database))
+        return
+    async with _redis(settings.redis, settings.durability) as found:
+        yield found
+
+
+@asynccontextmanager
+async def stores_to_read(settings: Settings) -> AsyncIterator[Stores]:
+    """Also while servers run. Raises FileNotFoundError, FAULTS."""
+    if settings.redis is None and not settings.log.is_file():
+        raise FileNotFoundError(f"there is no log at {settings.log}")
+    async with _opened(settings, lambda: Database.reader(settings.log)) as found:
+        yield found
+
+
+@asynccontextmanager
+async def stores_beside(settings: Settings) -> AsyncIterator[Stores]:
+    """To write to beside the servers that may be serving from them. Raises FAULTS."""
+    async with _opened(settings, lambda: Database.open(settings.log, SCHEMAS, shared=True)) as found:
+        yield found
+
+
+@asynccontextmanager
+async def stores_to_refill(settings: Settings) -> AsyncIterator[Stores]:
+    """While no server runs: the embedded file is locked, whatever is named. Raises FAULTS."""
+    database = await Database.open(settings.log, SCHEMAS)
+    try:
+        async with stores(settings, database) as found:
+            yield found
+    finally:
+        await database.close()
+
+
+@asynccontextmanager
+async def _opened(settings: Settings, embedded: Callable[[], Awaitable[Database]]) -> AsyncIterator[Stores]:
+    """`embedded` opens the embedded file, and isn't called where a Redis is named."""
+    if settings.redis is not None:
+        async with _redis(settings.redis, settings.durability) as found:
+            yield found
+        return
+    database = await embedded()
+    try:
+        yield Stores(SqliteLog(database), SqliteLedger(database))
+    finally:
+        await database.close()
+
+
+@asynccontextmanager
+async def _redis(address: Address, durability: Durability) -> AsyncIterator[Stores]:
+    store = await RedisStore.open(address, durability)
+    try:
+        yield Stores(RedisLog(store), RedisLedger(store))
+    finally:
+        await store.close()

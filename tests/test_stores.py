@@ -1,0 +1,182 @@
+"""One server with log and ledger on Redis plays as with the embedded file: games, ledger, kills, command line."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from pathlib import Path
+from random import Random
+
+import anyio
+import pytest
+
+from events.chain import check, origin
+from events.ledger import closing, opening
+from events.log import LetGo
+from events.redis_durability import Durability
+from events.redis_ledger import RedisLedger
+from events.redis_log import RedisLog
+from server.settings import BadSetting, settings
+from tests.redis_servers import RedisServer, redis_server
+from tests.redis_stores import redis_store
+from tests.running import RULES, Server, connect, eventually, serving, wait_seconds_max
+from tests.test_cli import run
+from tests.test_kill_ledger import Person
+
+pytestmark = pytest.mark.anyio
+
+
+@pytest.fixture
+async def redis(tmp_path: Path) -> AsyncIterator[RedisServer]:
+    async with redis_server(tmp_path / "redis") as server:
+        yield server
+
+
+async def all_signed(server: Server) -> None:
+    with server.http() as http:
+        await eventually(lambda: (now := http.get("/api/ledger").json())["signed"] == now["leaves"] > 0)
+
+
+async def test_a_game_is_played_to_its_end_and_signed_with_nothing_of_it_in_the_embedded_file(
+    tmp_path: Path, redis: RedisServer
+) -> None:
+    environment = {"STATECRAFT_STORE": redis.url}
+    with serving(tmp_path, environment) as server:
+        client = await connect(server, server.join())
+        game = await client.open()
+        followed = await client.follow(game)
+        await client.play_on(followed, Random(1))
+        await all_signed(server)
+        server.audit(game)
+        await client.leave()
+        async with redis_store(redis.url) as store:
+            events = await RedisLog(store).read(game)
+            assert check(origin(game), events) is None
+            assert await RedisLedger(store).find(opening(game)) == 0
+            assert await RedisLedger(store).find(closing(game)) == 1
+        # While the server runs, the command line reads the same store.
+        for words in (["audit", game.hex()], ["proof", game.hex(), "-o", tmp_path / "proof"], ["rebuild"]):
+            done = await asyncio.to_thread(run, *words, "--data", server.data, **environment)
+            assert done.returncode == 0, (words, done.stderr)
+        done = await asyncio.to_thread(run, "audit", game.hex(), "--data", server.data)
+        assert (done.returncode, "has no game" in done.stderr) == (2, True), "without the setting it isn't there"
+
+
+async def test_a_closed_game_goes_to_the_archive_and_is_read_from_there(tmp_path: Path, redis: RedisServer) -> None:
+    environment = {"STATECRAFT_STORE": redis.url, "STATECRAFT_KEEP_SECONDS": "0"}
+    with serving(tmp_path, environment) as server:
+        guest = server.join()
+        client = await connect(server, guest)
+        game = await client.open()
+        followed = await client.follow(game)
+        await client.play_on(followed, Random(1))
+        await client.leave()
+        async with redis_store(redis.url) as store:
+            log = RedisLog(store)
+            with anyio.fail_after(wait_seconds_max):
+                while await log.games():  # noqa: ASYNC110
+                    await asyncio.sleep(0.05)
+            assert await log.head(game) == followed.head
+            with pytest.raises(LetGo):
+                await log.read(game)
+        client = await connect(server, guest)
+        assert (await client.follow(game)).events == followed.events
+        assert (await client.do(game, {"do": "Resign"}, "late"))["reason"] == "over"
+        await client.leave()
+        for words in (["audit", game.hex()], ["proof", game.hex(), "-o", tmp_path / "proof"]):
+            done = await asyncio.to_thread(run, *words, "--data", server.data, **environment)
+            assert done.returncode == 0, (words, done.stderr)
+
+
+async def test_what_the_operator_does_to_players_is_written_to_the_same_ledger(
+    tmp_path: Path, redis: RedisServer
+) -> None:
+    environment = {"STATECRAFT_STORE": redis.url}
+    old = tmp_path / "old.jsonl"
+    with serving(tmp_path, environment) as server:
+        player = server.join().player
+        old.write_text(
+            f'{{"player":"{player}","ladder":"states-relaxed","games":[["opal-winterbourne",true]],"total":1}}\n'
+        )
+        commands = (["import", old], ["bar", player, "--reason", "two accounts"], ["erase", player])
+        for words in commands:
+            done = await asyncio.to_thread(run, *words, "--data", server.data, **environment)
+            assert done.returncode == 0, (words, done.stderr)
+        await all_signed(server)
+        with server.http() as http:
+            (bar,) = http.get(f"/api/players/{player}/bars").json()["bars"]
+            assert bar["reason"] == "two accounts"
+        async with redis_store(redis.url) as store:
+            assert (await RedisLedger(store).head()).size == 2
+    redis.kill()
+    done = await asyncio.to_thread(run, "bar", player, "--lift", "--data", server.data, **environment)
+    assert (done.returncode, redis.url in done.stderr) == (2, True), done.stderr
+
+
+async def test_two_who_are_paired_hold_their_places_in_the_log(tmp_path: Path, redis: RedisServer) -> None:
+    with serving(tmp_path, {"STATECRAFT_STORE": redis.url}) as server:
+        guests = [server.join(), server.join()]
+        players = [bytes.fromhex(guest.player) for guest in guests]
+        clients = [await connect(server, guest) for guest in guests]
+        for client in clients:
+            assert (await client.ask("queue", rules=RULES))["type"] == "queued"
+        async with redis_store(redis.url) as store:
+            log = RedisLog(store)
+            with anyio.fail_after(wait_seconds_max):
+                while (game := await log.claimed(players[0], "states-versus")) is None or not await log.read(game):  # noqa: ASYNC110
+                    await asyncio.sleep(0.05)
+            assert await log.claimed(players[1], "states-versus") == game
+        for client in clients:
+            await client.leave()
+
+
+@pytest.mark.slow
+async def test_however_server_and_redis_are_killed_every_game_ends_right(tmp_path: Path, redis: RedisServer) -> None:
+    chance = Random(5)
+    server = Server(tmp_path, {"STATECRAFT_STORE": redis.url}).start()
+    up = asyncio.Event()
+    up.set()
+    people = [Person(server, up, server.join(), Random(f"redis {number}")) for number in range(4)]
+    playing = [asyncio.create_task(person.play()) for person in people]
+    for number in range(6):
+        await asyncio.sleep(chance.random() * 0.8)
+        if number % 2:
+            redis.kill()
+            await redis.start()
+        else:
+            up.clear()
+            await asyncio.to_thread(server.kill)
+            await asyncio.to_thread(server.start)
+            up.set()
+        assert not any(task.done() for task in playing)
+    for person in people:
+        person.last = True
+    await asyncio.gather(*playing)
+    await all_signed(server)
+    for person in people:
+        for game in person.games:
+            server.audit(game)
+    assert server.stop() == -15
+    whole = await asyncio.to_thread(run, "audit", "--all", server.data / "archive", "--state", tmp_path / "seen")
+    assert f"{sum(len(person.games) for person in people)} closed games, 0 open" in whole.stdout
+
+
+async def test_a_server_does_not_start_where_redis_can_not_keep_the_promise(tmp_path: Path, redis: RedisServer) -> None:
+    await redis("CONFIG", "SET", "appendfsync", "everysec")
+    environment = {"STATECRAFT_STORE": redis.url}
+    done = await asyncio.to_thread(run, "serve", "--port", "0", "--data", tmp_path / "data", **environment)
+    assert done.returncode == 2
+    assert "set appendfsync always" in done.stderr
+    redis.kill()
+    done = await asyncio.to_thread(run, "serve", "--port", "0", "--data", tmp_path / "data", **environment)
+    assert done.returncode == 2
+    assert redis.url in done.stderr
+
+
+def test_a_store_that_is_none_is_refused_without_telling_its_password() -> None:
+    with pytest.raises(BadSetting, match="STATECRAFT_STORE") as refused:
+        settings({"STATECRAFT_STORE": "redis://:hunter2@a,b"})
+    assert "hunter2" not in str(refused.value)
+    with pytest.raises(BadSetting, match="STATECRAFT_DURABILITY"):
+        settings({"STATECRAFT_DURABILITY": "always"})
+    given = settings({"STATECRAFT_STORE": "redis://:hunter2@a", "STATECRAFT_DURABILITY": "replicated 2"})
+    assert given.durability == Durability(2, False)
+    assert "hunter2" not in repr(given)
