@@ -1,5 +1,6 @@
 """A million results, folded once from the ledger: rate, memory and file, and a board of them loaded and asked."""
 
+import asyncio
 import resource
 import time
 from pathlib import Path

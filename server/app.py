@@ -29,6 +29,7 @@ from server import (
     people,
     personal,
     players,
+    probes,
     public,
     ratings,
     socket,
@@ -40,6 +41,7 @@ from server.barring import is_barred
 from server.board_feeds import BoardFeeds
 from server.boards import Boards
 from server.clock import Beats, Sweep, now_ms
+from server.doors import Doors
 from server.embedding import AnyOrigin
 from server.games import Games
 from server.hall import hall
@@ -58,6 +60,7 @@ from server.settings import ROOT, Settings
 from server.signed import SignedPrefix, size_of
 from server.signer import Publisher, signer
 from server.stores import Stores, stores
+from server.tally import Tally
 
 log_line = structlog.get_logger()
 
@@ -98,12 +101,13 @@ class Headers:
         await self._app(scope, receive, sending)
 
 
-async def _for_ever(work: Callable[[], Awaitable[None]]) -> None:
+async def _for_ever(work: Callable[[], Awaitable[None]], tally: Tally) -> None:
     """A fault in one round must not silently end all later ones."""
     while True:
         try:
             await work()
         except Exception as fault:
+            tally.faults += 1
             # As plain text: a log with the values of variables in it would tell keys and hands.
             log_line.error("a fault of ours ended a loop, which begins again", why=format_exception(fault))
         await asyncio.sleep(1)
@@ -123,6 +127,7 @@ def application(settings: Settings) -> Starlette:
     async def lifespan(app: Starlette) -> AsyncIterator[None]:
         settings.data.mkdir(parents=True, exist_ok=True)
         keys = operator_keys(settings.keys)
+        tally = Tally()
         opened = contextlib.AsyncExitStack()
         found = await opened.enter_async_context(stores(settings, SCHEMAS))
         people_database = await Database.open(settings.people, PEOPLE_SCHEMAS, shared=True)
@@ -135,7 +140,7 @@ def application(settings: Settings) -> Starlette:
         log = ArchivedLog(hot, kept)
         publisher = Publisher(ledger, hot, kept, signer(ledger_key(settings.keys)), settings.keys)
         letting_go = LettingGo(hot, ledger, publisher, kept, now_ms, settings.keep_seconds)
-        games = Games(log, keys, now_ms, sequencer.closed, partial(is_barred, ledger))
+        games = Games(log, keys, now_ms, sequencer.closed, partial(is_barred, ledger), tally)
         boards_database = await Database.open(settings.boards, BOARDS_SCHEMAS, shared=True)
         signed = SignedPrefix(ledger, size_of(publisher))
         projector = Projector(boards_database, signed)
@@ -143,7 +148,8 @@ def application(settings: Settings) -> Starlette:
         publisher.listen(projector.wake)
         await projector.begin()
         audience = Audience(games, log)
-        sweep = Sweep(games, log, now_ms)
+        beats = Beats(log)
+        sweep = Sweep(games, log, now_ms, tally)
         rating = partial(ratings.rating, projector)
         meeting = hall(games, audience, _meetings(found), rating, called.of, now_ms, keys[max(keys)])
         board_feeds = BoardFeeds(boards, projector, called.of, now_ms)
@@ -166,20 +172,25 @@ def application(settings: Settings) -> Starlette:
             people_database,
             called,
             Joins(settings.joins_max),
+            beats,
+            sweep,
+            tally,
+            Doors(),
         )
         # Before the first look at deadlines, so that the time until now is given back.
-        await Beats(log).once()
-        loops = (
-            asyncio.create_task(_for_ever(Beats(log).for_ever)),
-            asyncio.create_task(_for_ever(partial(sweep.for_ever, settings.sweep_seconds))),
-            *(asyncio.create_task(_for_ever(loop)) for loop in meeting.loops),
-            asyncio.create_task(_for_ever(audience.heal)),
-            asyncio.create_task(_for_ever(board_feeds.run)),
-            asyncio.create_task(_for_ever(sequencer.run)),
-            asyncio.create_task(_for_ever(publisher.run)),
-            asyncio.create_task(_for_ever(letting_go.run)),
-            asyncio.create_task(_for_ever(partial(folds.run, publisher, projector, boards_database, signed))),
+        await beats.once()
+        works: tuple[Callable[[], Awaitable[None]], ...] = (
+            beats.for_ever,
+            partial(sweep.for_ever, settings.sweep_seconds),
+            *meeting.loops,
+            audience.heal,
+            board_feeds.run,
+            sequencer.run,
+            publisher.run,
+            letting_go.run,
+            partial(folds.run, publisher, projector, boards_database, signed),
         )
+        loops = [asyncio.create_task(_for_ever(work, tally)) for work in works]
         # What was built until here stays: the collector needn't look at it again and again.
         gc.collect()
         gc.freeze()
@@ -198,6 +209,7 @@ def application(settings: Settings) -> Starlette:
         routes=[
             WebSocketRoute("/ws", socket.endpoint),
             *http.routes(),
+            *probes.routes(),
             *public.routes(),
             *leaderboards.routes(),
             *players.routes(),
