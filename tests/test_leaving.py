@@ -106,13 +106,14 @@ class Player:
         """Battles in which a card was acknowledged."""
         self.held: Followed | None = None
         self.codes: list[int] = []
-        self.ready = asyncio.Event()
 
     async def begin(self) -> None:
-        client = await connect(self.server, self.guest, self.subprotocol)
-        self.held = await client.follow(await client.open())
-        await client.mix(self.held, self.chance.randbytes(32))
-        self.playing = asyncio.create_task(self.play(client))
+        self.client = await connect(self.server, self.guest, self.subprotocol)
+        self.held = await self.client.follow(await self.client.open())
+        await self.client.mix(self.held, self.chance.randbytes(32))
+
+    def start(self) -> None:
+        self.playing = asyncio.create_task(self.play(self.client))
 
     async def play(self, client: Client) -> None:
         """To the end, or to the end of the connection."""
@@ -145,7 +146,10 @@ async def left(folder: Path, players: int) -> None:
     people = [Player(server, server.join(), number) for number in range(players)]
     await asyncio.gather(*(person.begin() for person in people))
     url = server.url
-    await asyncio.sleep(0.3)  # Everybody is in the middle of something.
+    for person in people:
+        person.start()
+    # Everybody is in the middle of something: no game is over after so few battles.
+    await eventually(lambda: any(person.played >= 4 for person in people))
     assert await asyncio.to_thread(server.stop) == -signal.SIGTERM
     await asyncio.gather(*(person.playing for person in people))
     assert {code for person in people for code in person.codes} == {RESTARTS}
