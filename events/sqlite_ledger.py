@@ -32,7 +32,7 @@ class SqliteLedger:
         self._database = database
 
     async def head(self) -> Frontier:
-        return await self._database.read(_head)
+        return await self._database.read(frontier)
 
     async def marks(self) -> Sequence[Mark]:
         rows = await self._rows("SELECT partition, position, hash FROM ledger_marks ORDER BY partition", ())
@@ -68,7 +68,7 @@ class SqliteLedger:
 
 
 def _append(connection: sqlite3.Connection, head: Frontier, copy: Copy) -> Frontier:
-    if (stored := _head(connection)) != head:
+    if (stored := frontier(connection)) != head:
         raise Conflict(f"the ledger has {stored.size} leaves, not {head.size}, or others")
     for mark in copy.before:
         if _mark(connection, mark.partition) != mark:
@@ -93,7 +93,7 @@ def _fresh(connection: sqlite3.Connection, leaves: Sequence[Leaf]) -> list[Leaf]
     return list(fresh.values())
 
 
-def _head(connection: sqlite3.Connection) -> Frontier:
+def frontier(connection: sqlite3.Connection) -> Frontier:
     row = connection.execute("SELECT size, hashes FROM ledger_head").fetchone()
     if row is None:
         return EMPTY

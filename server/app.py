@@ -29,6 +29,7 @@ from server import (
     people,
     personal,
     players,
+    probes,
     public,
     ratings,
     socket,
@@ -40,24 +41,26 @@ from server.barring import is_barred
 from server.board_feeds import BoardFeeds
 from server.boards import Boards
 from server.clock import Beats, Sweep, now_ms
+from server.doors import Doors
 from server.embedding import AnyOrigin
 from server.games import Games
 from server.hall import hall
 from server.joins import Joins
 from server.keys import ledger_key, operator_keys
 from server.letting_go import LettingGo
-from server.meetings import SqliteMeetings
-from server.meetings_beside import MeetingsBeside
+from server.meetings import Meetings, SqliteMeetings
 from server.names import Names
 from server.parts import Parts
 from server.people import People
 from server.projector import Projector
+from server.redis_meetings import RedisMeetings
 from server.replaying import Recordings
 from server.sequencer import Sequencer
 from server.settings import ROOT, Settings
 from server.signed import SignedPrefix, size_of
 from server.signer import Publisher, signer
-from server.stores import stores
+from server.stores import Stores, stores
+from server.tally import Tally
 
 log_line = structlog.get_logger()
 
@@ -98,15 +101,23 @@ class Headers:
         await self._app(scope, receive, sending)
 
 
-async def _for_ever(work: Callable[[], Awaitable[None]]) -> None:
+async def _for_ever(work: Callable[[], Awaitable[None]], tally: Tally) -> None:
     """A fault in one round must not silently end all later ones."""
     while True:
         try:
             await work()
         except Exception as fault:
+            tally.faults += 1
             # As plain text: a log with the values of variables in it would tell keys and hands.
             log_line.error("a fault of ours ended a loop, which begins again", why=format_exception(fault))
         await asyncio.sleep(1)
+
+
+def _meetings(found: Stores) -> Meetings:
+    if found.redis is not None:
+        return RedisMeetings(found.redis, found.log)
+    assert found.embedded is not None
+    return SqliteMeetings(found.embedded)
 
 
 def application(settings: Settings) -> Starlette:
@@ -116,19 +127,20 @@ def application(settings: Settings) -> Starlette:
     async def lifespan(app: Starlette) -> AsyncIterator[None]:
         settings.data.mkdir(parents=True, exist_ok=True)
         keys = operator_keys(settings.keys)
-        database = await Database.open(settings.log, SCHEMAS)
+        tally = Tally()
+        opened = contextlib.AsyncExitStack()
+        found = await opened.enter_async_context(stores(settings, SCHEMAS))
         people_database = await Database.open(settings.people, PEOPLE_SCHEMAS, shared=True)
         called = Names(people_database)
-        await people.move_from(database, people_database)
-        opened = contextlib.AsyncExitStack()
-        found = await opened.enter_async_context(stores(settings, database))
+        if found.embedded is not None:
+            await people.move_from(found.embedded, people_database)
         hot, ledger = found.log, found.ledger
         sequencer = Sequencer(hot, ledger)
         kept = archive(settings.archive)
         log = ArchivedLog(hot, kept)
         publisher = Publisher(ledger, hot, kept, signer(ledger_key(settings.keys)), settings.keys)
         letting_go = LettingGo(hot, ledger, publisher, kept, now_ms, settings.keep_seconds)
-        games = Games(log, keys, now_ms, sequencer.closed, partial(is_barred, ledger))
+        games = Games(log, keys, now_ms, sequencer.closed, partial(is_barred, ledger), tally)
         boards_database = await Database.open(settings.boards, BOARDS_SCHEMAS, shared=True)
         signed = SignedPrefix(ledger, size_of(publisher))
         projector = Projector(boards_database, signed)
@@ -136,10 +148,10 @@ def application(settings: Settings) -> Starlette:
         publisher.listen(projector.wake)
         await projector.begin()
         audience = Audience(games, log)
-        sweep = Sweep(games, log, now_ms)
+        beats = Beats(log)
+        sweep = Sweep(games, log, now_ms, tally)
         rating = partial(ratings.rating, projector)
-        meetings_ = SqliteMeetings(database) if settings.redis is None else MeetingsBeside(database, hot)
-        meeting = hall(games, audience, meetings_, rating, called.of, now_ms, keys[max(keys)])
+        meeting = hall(games, audience, _meetings(found), rating, called.of, now_ms, keys[max(keys)])
         board_feeds = BoardFeeds(boards, projector, called.of, now_ms)
         app.state.parts = Parts(
             settings,
@@ -160,20 +172,25 @@ def application(settings: Settings) -> Starlette:
             people_database,
             called,
             Joins(settings.joins_max),
+            beats,
+            sweep,
+            tally,
+            Doors(),
         )
         # Before the first look at deadlines, so that the time until now is given back.
-        await Beats(log).once()
-        loops = (
-            asyncio.create_task(_for_ever(Beats(log).for_ever)),
-            asyncio.create_task(_for_ever(partial(sweep.for_ever, settings.sweep_seconds))),
-            *(asyncio.create_task(_for_ever(loop)) for loop in meeting.loops),
-            asyncio.create_task(_for_ever(audience.heal)),
-            asyncio.create_task(_for_ever(board_feeds.run)),
-            asyncio.create_task(_for_ever(sequencer.run)),
-            asyncio.create_task(_for_ever(publisher.run)),
-            asyncio.create_task(_for_ever(letting_go.run)),
-            asyncio.create_task(_for_ever(partial(folds.run, publisher, projector, boards_database, signed))),
+        await beats.once()
+        works: tuple[Callable[[], Awaitable[None]], ...] = (
+            beats.for_ever,
+            partial(sweep.for_ever, settings.sweep_seconds),
+            *meeting.loops,
+            audience.heal,
+            board_feeds.run,
+            sequencer.run,
+            publisher.run,
+            letting_go.run,
+            partial(folds.run, publisher, projector, boards_database, signed),
         )
+        loops = [asyncio.create_task(_for_ever(work, tally)) for work in works]
         # What was built until here stays: the collector needn't look at it again and again.
         gc.collect()
         gc.freeze()
@@ -187,12 +204,12 @@ def application(settings: Settings) -> Starlette:
             await boards_database.close()
             await people_database.close()
             await opened.aclose()
-            await database.close()
 
     return Starlette(
         routes=[
             WebSocketRoute("/ws", socket.endpoint),
             *http.routes(),
+            *probes.routes(),
             *public.routes(),
             *leaderboards.routes(),
             *players.routes(),

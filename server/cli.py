@@ -24,7 +24,7 @@ from projections.proof import is_proof
 from projections.replay import Recording
 from projections.saved import NotSaved, Saved
 from projections.simulation import NoSimulation
-from server import auditing, operating, rebuilding, simulating
+from server import auditing, backup, keyring, operating, rebuilding, restore, simulating
 from server.archive import archive
 from server.archived import ArchivedLog
 from server.games import Damaged
@@ -58,14 +58,17 @@ def serve(
     host: Annotated[str | None, typer.Option(help="Address to listen on.")] = None,
     port: Annotated[int | None, typer.Option(min=0, max=65535, help="0 takes a free one.")] = None,
     open_page: Annotated[bool, typer.Option("--open", help="Open the page in a browser.")] = False,
+    demo: Annotated[
+        int, typer.Option(min=0, max=10_000, help="Fill an empty install with so many games of scripted players.")
+    ] = 0,
 ) -> None:
     """Serve the games and the page."""
-    from server.serving import run  # only here: whoever audits a file needn't wait for a web server's modules
+    from server.serving import NotEmpty, run  # only here: whoever audits a file needn't wait for a web server's modules
 
     given = chosen(data)
     try:
-        started = run(given, host or given.host, given.port if port is None else port, open_page)
-    except (*FAULTS, BadKeys) as error:
+        started = run(given, host or given.host, given.port if port is None else port, open_page, demo)
+    except (NotEmpty, *FAULTS, BadKeys) as error:
         fail(str(error))
     except sqlite3.DatabaseError as error:
         fail(f"{given.log}: {error}")
@@ -366,6 +369,9 @@ def simulate(
         raise typer.Exit(130) from None
 
 
+command.command("backup")(backup.command)
+command.command("restore")(restore.command)
+command.add_typer(keyring.command, name="keys")
 command.command("import")(operating.import_)
 command.command("bar")(operating.bar)
 command.command("hide-name")(operating.hide_name)

@@ -10,6 +10,7 @@ import structlog
 from events.chain import Head, Stored
 from events.log import Deadline, Log, Unknown
 from server.games import Damaged, Games, Live
+from server.tally import Tally
 
 DEADLINES = 100
 """In one look."""
@@ -30,12 +31,20 @@ class Beats:
 
     def __init__(self, log: Log) -> None:
         self._log = log
+        self.stored_ms = 0
+        """When the store took the last one."""
+        self.missed: str | None = None
+        """Why it didn't take the last one."""
 
     async def once(self) -> None:
         try:
             await self._log.beat()
         except Unknown as error:
+            self.missed = str(error)
             log_line.warning("a beat isn't stored", why=repr(error))
+        else:
+            self.missed = None
+            self.stored_ms = now_ms()
 
     async def for_ever(self) -> None:
         while True:
@@ -46,10 +55,13 @@ class Beats:
 class Sweep:
     """Calls time on games whose deadline is past."""
 
-    def __init__(self, games: Games, log: Log, clock: Callable[[], int] = now_ms) -> None:
+    def __init__(self, games: Games, log: Log, clock: Callable[[], int] = now_ms, tally: Tally | None = None) -> None:
         self._games = games
         self._log = log
         self._clock = clock
+        self._tally = tally or Tally()
+        self.looked_ms = 0
+        """When it last looked at deadlines; 0: not yet."""
         self._nearest_ms: float = 0
         """The nearest deadline that was heard of, on this server's clock."""
         self._sooner = asyncio.Event()
@@ -61,14 +73,18 @@ class Sweep:
         """Whether there may be more of them."""
         limit = DEADLINES + len(self._damaged)
         due = await self._log.deadlines(limit)
+        self.looked_ms = self._clock()
+        self._tally.looks += 1
         await asyncio.gather(*(self._call(deadline) for deadline in due if deadline.game not in self._damaged))
         return len(due) == limit
 
     async def _call(self, deadline: Deadline) -> None:
         try:
             await self._games.call_time(deadline)
+            self._tally.deadlines += 1
         except Damaged as error:
             self._damaged.add(deadline.game)
+            self._tally.damaged += 1
             log_line.error("damaged game", game=deadline.game.hex(), version=error.version, why=error.why)
 
     def _published(self, game: bytes, live: Live | None, before: Head, events: tuple[Stored, ...]) -> None:

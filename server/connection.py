@@ -12,7 +12,9 @@ from server.audience import Audience, Watcher, Way
 from server.board_feeds import BoardFeeds
 from server.games import Damaged, Games
 from server.hall import Hall
+from server.logs import asking
 from server.replaying import Recordings, Replays
+from server.tally import Tally
 from server.wire import (
     BadFrame,
     Codec,
@@ -53,8 +55,9 @@ class Connection:
         way: Way,
         hall: Hall | None = None,
         boards: BoardFeeds | None = None,
+        tally: Tally | None = None,
     ):
-        """`hall`: None where nobody meets anybody; `boards`: None where nothing is folded."""
+        """`hall`: None where nobody meets anybody; `boards`: None where nothing is folded. `tally`: of its answers."""
         self._games = games
         self._audience = audience
         self.codec = codec
@@ -63,6 +66,7 @@ class Connection:
         self._replays = Replays(recordings, self._watcher)
         self._hall = hall
         self._boards = boards
+        self._commands = (tally or Tally()).commands
         self._tokens = BURST
         self._refilled = 0.0
         if hall is not None and player is not None:
@@ -89,6 +93,8 @@ class Connection:
             self._boards.gone(self._watcher)
 
     async def _act(self, message: FromClient) -> None:
+        # What goes wrong from here on is logged with whom it went wrong for.
+        asking.set((getattr(message, "game", ""), getattr(message, "id", "")))
         match message:
             case Do():
                 await self._do(message)
@@ -123,7 +129,7 @@ class Connection:
         command = wire.command(rules, self.codec, bytes(message.command))
         done = await self._games.do(game, self._player, command, message.id)
         if isinstance(done, Head):
-            self._tell(wire.done(message.id, game, done))
+            self._answer(wire.done(message.id, game, done))
         else:
             self._refuse(message.id, done)
 
@@ -143,13 +149,13 @@ class Connection:
 
     async def _meet(self, message: Meet, player: bytes, rules: Rules) -> None:
         held, rival = await self._games.meet(player, rules, message.mode)
-        self._tell(wire.Met(message.id, held.game.hex(), rival, held.live is not None))
+        self._answer(wire.Met(message.id, held.game.hex(), rival, held.live is not None))
 
     async def _open(self, message: OpenGame, player: bytes, rules: Rules) -> None:
         settings = tuple(sorted(message.settings.items()))
         opened = await self._games.open(player, rules, message.mode, settings, message.id)
         if isinstance(opened, tuple):
-            self._tell(wire.done(message.id, *opened))
+            self._answer(wire.done(message.id, *opened))
         else:
             self._refuse(message.id, opened)
 
@@ -160,7 +166,7 @@ class Connection:
             self._refuse(message.id, Trouble.NO_SESSION)
             return
         try:
-            self._tell(await self._met(message, self._player, self._hall))
+            self._answer(await self._met(message, self._player, self._hall))
         except Damaged:
             self._refuse(message.id, Trouble.DAMAGED)
         except Unknown:
@@ -234,7 +240,12 @@ class Connection:
             self._hall.mine.leave(self._watcher, self._player)
 
     def _refuse(self, id_: str, reason: Reason | Trouble) -> None:
-        self._tell(wire.NotDone(id_, reason))
+        self._answer(wire.NotDone(id_, reason))
+
+    def _answer(self, message: wire.ToClient) -> None:
+        """To a command."""
+        self._commands[message.reason if isinstance(message, wire.NotDone) else "done"] += 1
+        self._tell(message)
 
     def _tell(self, message: wire.ToClient) -> None:
         self._watcher.tell(message)

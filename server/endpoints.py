@@ -29,6 +29,7 @@ from server.responses import (
     Named,
     Nobody,
     Player,
+    Ready,
     Record,
     Review,
     Rivals,
@@ -64,6 +65,7 @@ PROBLEMS: Mapping[str, str] = {
     "unknown_player": "A player's id is 32 digits of lower-case hex.",
     "bad_query": "The sentence says what may stand behind the question mark here.",
     "not_ready": "Rows are being built anew: ask again after the seconds of `Retry-After`.",
+    "not_from_here": "Metrics are told on the server's own machine, or to who has its token.",
     "bad_wait": "`wait_ms` is a whole number from 0 to 2000.",
     "try_again": "The store didn't answer: ask again after the seconds of `Retry-After`.",
 }
@@ -252,4 +254,10 @@ ENDPOINTS: tuple[Endpoint, ...] = (
     Endpoint("GET", "/api/asyncapi.json", "The description of the socket.", {200: dict[str, Any]}),
     Endpoint("GET", "/embed/board.html", "A board, for a frame on another site.", {200: "text/html"}),
     Endpoint("GET", "/healthz", "Whether the server runs.", {200: Health}),
+    Endpoint("GET", "/readyz", "Whether it may be sent players, and what is wrong.", {200: Ready, 503: Ready}),
+    Endpoint(
+        *("GET", "/metrics", "Numbers for Prometheus."),
+        {200: "text/plain"},
+        ("401 wrong_token", "403 not_from_here"),
+    ),
 )

@@ -5,6 +5,7 @@ that out, and only a fold at the head may refuse.
 """
 
 import secrets
+import time
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -34,6 +35,7 @@ from rules.game import (
 )
 from rules.timing import Clock
 from server.causes import Causes, Unreadable
+from server.tally import Tally
 from server.wire import Trouble
 
 LIVE_MAX = 20_000
@@ -107,8 +109,9 @@ class Games:
         clock: Callable[[], int],
         entered: Entered | None = None,
         is_barred: IsBarred | None = None,
+        tally: Tally | None = None,
     ) -> None:
-        """`entered`, `is_barred`: None where there is no ledger."""
+        """`entered`, `is_barred`: None where there is no ledger. `tally`: what appends are counted in."""
         self._log = log
         self._entered = entered
         self._is_barred = is_barred
@@ -120,7 +123,11 @@ class Games:
         self._ahead: dict[bytes, Live] = {}
         """What appends under way lead to, by the hash of their last event."""
         self._published: list[Published] = []
+        self._tally = tally or Tally()
         log.listen(self._appended)
+
+    def __len__(self) -> int:
+        return len(self._live)
 
     def listen(self, published: Published) -> None:
         """Be told of every append, after the fold of a game that is in mind here."""
@@ -305,12 +312,18 @@ class Games:
                     at_ms=now_ms,
                     causes=(*live.causes, (cause, head))[-CAUSES_KEPT:],
                 )
+                began = time.perf_counter()
                 try:
-                    return await self._log.append(live.game, live.head, batch)
+                    made_head = await self._log.append(live.game, live.head, batch)
+                    self._tally.appends.add(time.perf_counter() - began)
+                    return made_head
                 except NotYet:
+                    self._tally.not_stored["not_yet"] += 1
                     return Reason.NOT_DUE
-                except (Conflict, Unknown):
-                    pass  # Someone was faster, or nobody knows: read again, decide again.
+                except Conflict:
+                    self._tally.not_stored["conflict"] += 1  # Someone was faster: read again, decide again.
+                except Unknown:
+                    self._tally.not_stored["unknown"] += 1  # Nobody knows: the same.
                 finally:
                     self._ahead.pop(head.hash, None)
             live = await self._reread(live)

@@ -228,10 +228,6 @@ async def reviewed(request: Request) -> Response:
     return JSONResponse(body, headers=ANY_ORIGIN)
 
 
-async def health(request: Request) -> Response:
-    return JSONResponse({"ok": True})
-
-
 Endpoint = Callable[[Request], Awaitable[Response]]
 
 
@@ -243,7 +239,6 @@ def routes() -> list[Route]:
         Route("/api/session/recover", recover, methods=["POST"]),
         Route("/api/games/{game}/export", export),
         Route("/api/games/{game}/review", reviewed),
-        Route("/healthz", health),
     ]
 
 

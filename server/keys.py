@@ -2,7 +2,7 @@
 
 import os
 import secrets
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 KEY_BYTES = 32
@@ -12,7 +12,40 @@ class BadKeys(Exception):
     """The keys can't be used, and why."""
 
 
-def operator_keys(folder: Path) -> Mapping[int, bytes]:
+class OperatorKeys(Mapping[int, bytes]):
+    """By number. One that another server has brought meanwhile is read when a game asks for it."""
+
+    def __init__(self, folder: Path, keys: dict[int, bytes]) -> None:
+        self._folder = folder
+        self._keys = keys
+
+    def __getitem__(self, number: int) -> bytes:
+        if number not in self._keys:
+            try:
+                self._keys[number] = _read(self._folder / f"operator-{number}.key")
+            except (FileNotFoundError, BadKeys):
+                raise KeyError(number) from None
+        return self._keys[number]
+
+    def __iter__(self) -> Iterator[int]:
+        return iter(self._keys)
+
+    def __len__(self) -> int:
+        return len(self._keys)
+
+
+def has_keys(folder: Path) -> bool:
+    return any(folder.glob("operator-*.key"))
+
+
+def rotate(folder: Path) -> int:
+    """Make the next key: its number. Raises BadKeys."""
+    number = max(operator_keys(folder)) + 1
+    _make(folder / f"operator-{number}.key")
+    return number
+
+
+def operator_keys(folder: Path) -> OperatorKeys:
     """All keys by number, the highest of which seals new games. Makes key 1 at first start. Raises BadKeys."""
     folder.mkdir(parents=True, exist_ok=True, mode=0o700)
     paths = sorted(folder.glob("operator-*.key"))
@@ -23,11 +56,8 @@ def operator_keys(folder: Path) -> Mapping[int, bytes]:
         number = path.stem.removeprefix("operator-")
         if not number.isascii() or not number.isdigit() or int(number) < 1:
             raise BadKeys(f"{path}: keys are called operator-N.key")
-        key = path.read_bytes()
-        if len(key) != KEY_BYTES:
-            raise BadKeys(f"{path} has {len(key)} bytes, a key has {KEY_BYTES}")
-        keys[int(number)] = key
-    return keys
+        keys[int(number)] = _read(path)
+    return OperatorKeys(folder, keys)
 
 
 def ledger_key(folder: Path) -> bytes:
@@ -36,6 +66,10 @@ def ledger_key(folder: Path) -> bytes:
     path = folder / "ledger.key"
     if not path.exists():
         _make(path)
+    return _read(path)
+
+
+def _read(path: Path) -> bytes:
     key = path.read_bytes()
     if len(key) != KEY_BYTES:
         raise BadKeys(f"{path} has {len(key)} bytes, a key has {KEY_BYTES}")

@@ -143,6 +143,9 @@ class Meetings(Protocol):
 
     async def waiting(self, rules: str) -> int: ...
 
+    async def waits(self, rules: str, players: Sequence[bytes]) -> set[bytes]:
+        """Those of these players who wait."""
+
     async def ends(self, server: bytes) -> None:
         """The server goes, and its entries with it."""
 
@@ -232,6 +235,10 @@ class SqliteMeetings:
     async def waiting(self, rules: str) -> int:
         ((count,),) = await self._rows("SELECT count(*) FROM queue WHERE rules = ?", (rules,))
         return int(count)
+
+    async def waits(self, rules: str, players: Sequence[bytes]) -> set[bytes]:
+        rows = await self._rows("SELECT player FROM queue WHERE rules = ?", (rules,))
+        return {player for (player,) in rows}.intersection(players)
 
     async def ends(self, server: bytes) -> None:
         await self._write("DELETE FROM queue WHERE server = ?", (server,))

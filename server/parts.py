@@ -11,6 +11,8 @@ from server.archive import Archive
 from server.audience import Audience
 from server.board_feeds import BoardFeeds
 from server.boards import Boards
+from server.clock import Beats, Sweep
+from server.doors import Doors
 from server.games import Games
 from server.hall import Hall
 from server.joins import Joins
@@ -21,6 +23,7 @@ from server.sequencer import Sequencer
 from server.sessions import Sessions
 from server.settings import Settings
 from server.signer import Publisher
+from server.tally import Tally
 
 if TYPE_CHECKING:
     from server.names import Names
@@ -48,5 +51,9 @@ class Parts:
     people_database: Database
     names: "Names"
     joins: Joins
+    beats: Beats
+    sweep: Sweep
+    tally: Tally
+    doors: Doors
     sessions: Sessions = field(default_factory=Sessions)
     connections: int = 0

@@ -46,6 +46,8 @@ class Queue:
         self._server = secrets.token_bytes(16)
         self._waiting: dict[bytes, set[str]] = {}
         """Names of rules, by player."""
+        self._entering: set[tuple[bytes, str]] = set()
+        """Who is in mind, and perhaps not yet in the store."""
         self._news: set[str] = set()
         """Rules in whose queue something changed."""
         self._woken = asyncio.Event()
@@ -79,12 +81,15 @@ class Queue:
         entry = Entry(rules.name, player, ladder, rating, self._clock(), before, self._server)
         # First in mind, then in the store: whoever is paired at once must find himself waiting.
         self._waiting.setdefault(player, set()).add(rules.name)
+        self._entering.add((player, rules.name))
         try:
             await self._meetings.enter(entry)
         except BaseException:
             self._forget(player, rules.name)
             self._leave_later(player, rules.name)
             raise
+        finally:
+            self._entering.discard((player, rules.name))
         if not self._connected(player):
             self.gone(player)
         self._wake(rules.name)
@@ -144,6 +149,7 @@ class Queue:
             self._news = set()
             for name in sorted(names):
                 await self.pair(name)
+                await self._look(name)
 
     async def pair(self, name: str) -> None:
         """Pair whoever can be paired now, and open their games."""
@@ -154,6 +160,21 @@ class Queue:
             return
         for start in range(0, len(arranged), OPENED_AT_ONCE):
             await asyncio.gather(*(self._open(meeting) for meeting in arranged[start : start + OPENED_AT_ONCE]))
+
+    async def _look(self, name: str) -> None:
+        """Who waits no longer though nobody here said so: another server has paired him, or dropped his entry."""
+        mine = [player for player, names in self._waiting.items() if name in names and not self._enters(player, name)]
+        try:
+            wait = await self._meetings.waits(name, mine)
+        except Unknown:
+            return
+        for player in mine:
+            if player not in wait and not self._enters(player, name) and name in self.of(player):
+                self._forget(player, name)
+                self._tell(player)
+
+    def _enters(self, player: bytes, name: str) -> bool:
+        return (player, name) in self._entering
 
     async def _resume(self) -> None:
         """Open what was paired and isn't open yet, by whichever server."""

@@ -314,3 +314,16 @@ class Witness(Answer):
 
 class Health(Answer):
     ok: bool
+
+
+class Trouble(Answer):
+    trouble: str
+    """One of server/readiness.py's."""
+    stops: bool
+    """Whether games can't be played here while it lasts."""
+    why: str
+
+
+class Ready(Answer):
+    ready: bool
+    troubles: list[Trouble]

@@ -4,16 +4,20 @@ import asyncio
 import resource
 import sys
 import webbrowser
+from types import FrameType
 from typing import Any
 
 import uvicorn
 from rich.console import Console
+from starlette.applications import Starlette
 
 from events.database import Database
 from events.notes import VerifierKey
+from server import demo, logs
 from server.app import BOARDS_SCHEMAS, PEOPLE_SCHEMAS, SCHEMAS, application
 from server.bounds import Http, socket_class
-from server.keys import ledger_key, operator_keys
+from server.keys import BadKeys, has_keys, ledger_key, operator_keys
+from server.parts import Parts
 from server.settings import Settings
 from server.signer import signer
 from server.stores import stores
@@ -29,10 +33,15 @@ FILES_BESIDE = 1000
 
 
 class _Server(uvicorn.Server):
-    """Says where it is once it listens."""
+    """Says where it is once it listens, and leaves without a move lost."""
 
-    def __init__(self, config: uvicorn.Config, open_page: bool, key: VerifierKey) -> None:
+    def __init__(
+        self, config: uvicorn.Config, app: Starlette, open_page: bool, key: VerifierKey, demo_games: int
+    ) -> None:
         super().__init__(config)
+        self._app = app
+        self._demo_games = demo_games
+        self._demo: asyncio.Task[None] | None = None
         self._open_page = open_page
         self._key = key
 
@@ -46,21 +55,44 @@ class _Server(uvicorn.Server):
         say.print(f"Statecraft is at {address}")
         say.print(f"The ledger's key is {self._key}")
         sys.stdout.flush()
+        if self._demo_games:
+            near = {"0.0.0.0": "127.0.0.1", "::": "[::1]"}.get(host, f"[{host}]" if ":" in host else host)
+            self._demo = asyncio.create_task(demo.fill(f"http://{near}:{port}", self._demo_games))
         if self._open_page:
             webbrowser.open(address)
 
+    async def shutdown(self, sockets: Any = None) -> None:
+        parts: Parts = self._app.state.parts
+        if self._demo is not None:
+            self._demo.cancel()
+        await parts.doors.announce(parts.settings.leave_seconds)
+        for listener in self.servers:
+            listener.close()
+        await parts.doors.empty(DRAIN_SECONDS)
+        await super().shutdown(sockets)
 
-async def _try(settings: Settings) -> VerifierKey:
+    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+        if self.should_exit and self.started:
+            self._app.state.parts.doors.hurry()
+        super().handle_exit(sig, frame)
+
+
+class NotEmpty(Exception):
+    """Somebody's games are there."""
+
+
+async def _try(settings: Settings, empty: bool) -> VerifierKey:
     """The ledger's key. Whatever stops the application stops here first: uvicorn would tell it as a stack trace."""
     settings.data.mkdir(parents=True, exist_ok=True)
+    async with stores(settings, SCHEMAS) as found:
+        has_games = bool(await found.log.games(limit=1))
+        if empty and (has_games or (await found.ledger.head()).size):
+            raise NotEmpty("the store has games or records: the demo fills an empty install only")
+    if has_games and not has_keys(settings.keys):
+        # New ones would be made, and no game that runs could go on.
+        raise BadKeys(f"the store has games, but {settings.keys} no keys: put them back (docs/operations.md)")
     operator_keys(settings.keys)
     key = signer(ledger_key(settings.keys)).key
-    database = await Database.open(settings.log, SCHEMAS)
-    try:
-        async with stores(settings, database):
-            pass
-    finally:
-        await database.close()
     boards = await Database.open(settings.boards, BOARDS_SCHEMAS, shared=True)
     await boards.close()
     people = await Database.open(settings.people, PEOPLE_SCHEMAS, shared=True)
@@ -78,13 +110,15 @@ def _ask_for_files(connections_max: int) -> None:
         resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
 
 
-def run(settings: Settings, host: str, port: int, open_page: bool) -> bool:
-    """Serve until a signal ends it; False if it couldn't start. Raises stores.FAULTS, BadKeys, DatabaseError."""
-    key = asyncio.run(_try(settings))
+def run(settings: Settings, host: str, port: int, open_page: bool, demo_games: int = 0) -> bool:
+    """Serve until a signal ends it; False if it couldn't start. Raises FAULTS, BadKeys, NotEmpty, DatabaseError."""
+    key = asyncio.run(_try(settings, empty=demo_games > 0))
     _ask_for_files(settings.connections_max)
     sys.setswitchinterval(THREAD_SWITCH_SECONDS)
+    logs.set_up()
+    app = application(settings)
     config = uvicorn.Config(
-        application(settings),
+        app,
         host=host,
         port=port,
         loop="uvloop",
@@ -95,9 +129,11 @@ def run(settings: Settings, host: str, port: int, open_page: bool) -> bool:
         ws_ping_interval=PING_SECONDS,
         ws_ping_timeout=PING_SECONDS,
         timeout_graceful_shutdown=DRAIN_SECONDS,
-        log_level="warning",
+        log_config=None,
+        access_log=False,
         server_header=False,
+        forwarded_allow_ips=settings.proxies,
     )
-    server = _Server(config, open_page, key)
+    server = _Server(config, app, open_page, key, demo_games)
     server.run()
     return server.started

@@ -8,6 +8,7 @@ from pathlib import Path
 from events.redis_address import Address, BadAddress, address
 from events.redis_durability import FSYNC, BadDurability, Durability, durability
 
+SECRET_LENGTH_MIN = 16
 ROOT = Path(__file__).resolve().parent.parent
 
 
@@ -34,6 +35,12 @@ class Settings:
     """Whether what waits for a connection is written at once; else frame by frame, as uvicorn does it."""
     archive_place: str | None = None
     """A directory, or an object store's URL; None: `archive` in the data directory."""
+    metrics_token: str | None = None
+    """Who has it may read the metrics from anywhere; None: this machine alone, without."""
+    leave_seconds: float = 0
+    """How long it tells balancers that it goes, before it closes its sockets."""
+    proxies: str = "127.0.0.1"
+    """Whose X-Forwarded-For is believed: addresses and networks, with commas, or `*`."""
     redis: Address | None = None
     """Where log and ledger are; None: in the embedded file. People, and who waits for whom, are there in any case."""
     durability: Durability = FSYNC
@@ -76,9 +83,20 @@ def settings(environment: Mapping[str, str] | None = None) -> Settings:
         keep_seconds=_number(given, "STATECRAFT_KEEP_SECONDS", 3600, 0, 10**9),
         joined_writes=_number(given, "STATECRAFT_JOINED_WRITES", 1, 0, 1) == 1,
         archive_place=given.get("STATECRAFT_ARCHIVE") or None,
+        metrics_token=_secret(given, "STATECRAFT_METRICS_TOKEN"),
+        leave_seconds=_number(given, "STATECRAFT_LEAVE_SECONDS", 0, 0, 600),
+        proxies=given.get("STATECRAFT_PROXIES", "127.0.0.1"),
         redis=_redis(given.get("STATECRAFT_STORE", "")),
         durability=_durability(given.get("STATECRAFT_DURABILITY", "")),
     )
+
+
+def _secret(given: Mapping[str, str], name: str) -> str | None:
+    text = given.get(name) or None
+    if text is not None and (len(text) < SECRET_LENGTH_MIN or not text.isascii() or not text.isprintable()):
+        # It isn't repeated: it may be nearly right.
+        raise BadSetting(f"{name} has at least {SECRET_LENGTH_MIN} printable ASCII characters, or isn't set")
+    return text
 
 
 def _redis(url: str) -> Address | None:

@@ -1,14 +1,15 @@
 """Publishes the ledger and signs it: first the archive holds what is signed, then there is a signature.
 
-Exactly one process signs (it holds a lock). What is signed is final: the last signed note is kept in the archive and
-beside the key, and nothing is ever signed that doesn't begin with what both of them say. docs/audit.md has the formats.
+Exactly one process signs (it holds a lock); the others of its machine read on, and one of them takes over. What is
+signed is final: the last signed note is kept in the archive and beside the key, and nothing is ever signed that doesn't
+begin with what both of them say. docs/audit.md has the formats.
 """
 
 import asyncio
 import contextlib
 import fcntl
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
@@ -28,6 +29,8 @@ from server.archive import CHECKPOINT, KEY, Archive, Different, game_path, read_
 
 SIGN_SECONDS = 0.25
 """Between two looks, and so between two signatures."""
+FOLLOW_SECONDS = 0.5
+"""Between two looks at what another process has signed, and whether it still does."""
 LEAVES_MAX = 4096
 """Under one signature more than under the last, so that publishing takes a bounded amount of memory."""
 
@@ -36,6 +39,10 @@ log_line = structlog.get_logger()
 
 class Refuses(Exception):
     """Nothing is signed, and why, and what to do."""
+
+
+class Signing(Refuses):
+    """Another process signs."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,9 +101,14 @@ class Publisher:
         """For ever. What keeps it from signing it says once, and tries again."""
         try:
             while True:
+                seconds, refusal = SIGN_SECONDS, None
                 try:
-                    await self.sign()
-                    refusal = None
+                    try:
+                        await self.sign()
+                    except Signing:
+                        # Until that one ends: then it is this one's turn.
+                        await self._follow()
+                        seconds = FOLLOW_SECONDS
                 except Refuses as refuses:
                     refusal = str(refuses)
                 except (OSError, BaseError) as error:
@@ -104,7 +116,7 @@ class Publisher:
                 if refusal is not None and refusal != self.refusal:
                     log_line.error("the ledger isn't signed", why=refusal)
                 self.refusal = refusal
-                await asyncio.sleep(SIGN_SECONDS)
+                await asyncio.sleep(seconds)
         finally:
             self.close()
 
@@ -134,6 +146,13 @@ class Publisher:
         self._show(Signed(checkpoint, note))
         await self._tidy(before, target)
         return target < head.size
+
+    async def _follow(self) -> None:
+        """What another process has signed and published. Raises Refuses."""
+        kept = self._noted("the archive's checkpoint", await self._archive.get(CHECKPOINT))
+        if kept is not None and (self.signed is None or kept.size > self.signed.size):
+            self._show(kept)
+        self.begun.set()
 
     def _show(self, signed: Signed) -> None:
         self.signed = signed
@@ -295,5 +314,15 @@ def _lock(path: Path) -> int:
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
         os.close(lock)
-        raise Refuses(f"another process signs ({path})") from None
+        raise Signing(f"another process signs ({path})") from None
     return lock
+
+
+@contextlib.contextmanager
+def signing_alone(folder: Path) -> Iterator[None]:
+    """Nobody signs with the key in this folder meanwhile. Raises Signing."""
+    lock = _lock(folder / "ledger.lock")
+    try:
+        yield
+    finally:
+        os.close(lock)

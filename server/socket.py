@@ -2,6 +2,7 @@
 
 import asyncio
 from collections import deque
+from dataclasses import dataclass
 from traceback import format_exception
 
 import structlog
@@ -13,6 +14,7 @@ from server.bounds import JOINED
 from server.connection import Connection, TooFast
 from server.identity import Session, WrongToken, session
 from server.parts import Parts
+from server.tally import Tally
 from server.wire import CODECS, BadFrame, Code, Codec
 
 log_line = structlog.get_logger()
@@ -24,6 +26,9 @@ ROOM_BYTES = OUTGOING_BYTES_MAX // 4
 """Where no more than this waits, a page of a backlog may follow."""
 REASON_BYTES_MAX = 123
 """Of a close frame's reason (RFC 6455 section 5.5)."""
+CLIENT_GONE = 1000
+"""What a close that the peer began is answered with."""
+RESTARTS = 1012
 
 
 class Outgoing:
@@ -31,7 +36,8 @@ class Outgoing:
 
     What has happened long ago waits for room, as long as the peer takes a frame every `stall_seconds`."""
 
-    def __init__(self, websocket: WebSocket, text: bool, stall_seconds: float) -> None:
+    def __init__(self, websocket: WebSocket, text: bool, stall_seconds: float, tally: Tally | None = None) -> None:
+        self._tally = tally or Tally()
         self._websocket = websocket
         self._text = text
         self._joined = JOINED in websocket.scope.get("extensions", {})
@@ -54,7 +60,13 @@ class Outgoing:
             return
         self._frames.append(frame)
         self._bytes += len(frame)
+        self._tally.frames += 1
+        self._tally.frame_bytes += len(frame)
         self._wake.set()
+
+    @property
+    def waiting_bytes(self) -> int:
+        return self._bytes
 
     def has_room(self) -> bool:
         return self._bytes <= ROOM_BYTES
@@ -82,6 +94,8 @@ class Outgoing:
         """Close after the frames already waiting."""
         if self._close is None:
             self._close = (code, _short(why))
+            if code != CLIENT_GONE:
+                self._tally.closes[int(code)] += 1
             self._wake.set()
             self._tell_written()
 
@@ -139,14 +153,21 @@ async def endpoint(websocket: WebSocket) -> None:
     offered = websocket.scope["subprotocols"]
     codec = next((CODECS[name] for name in offered if name in CODECS), None)
     if codec is None:
+        parts.tally.turned_away["subprotocol"] += 1
         await websocket.send_denial_response(PlainTextResponse(f"offer one of {', '.join(CODECS)}\n", 400))
         return
     try:
         who = await session(HTTPConnection(websocket.scope), parts.people)
     except WrongToken:
+        parts.tally.turned_away["wrong_token"] += 1
         await websocket.send_denial_response(PlainTextResponse("wrong token\n", 401))
         return
+    if parts.doors.leaving:
+        parts.tally.turned_away["leaving"] += 1
+        await websocket.send_denial_response(PlainTextResponse("leaving, try the next server\n", 503))
+        return
     if parts.connections >= parts.settings.connections_max:
+        parts.tally.turned_away["full"] += 1
         await websocket.send_denial_response(PlainTextResponse("full, come back later\n", 503))
         return
     parts.connections += 1
@@ -159,13 +180,31 @@ async def endpoint(websocket: WebSocket) -> None:
 async def _attend(websocket: WebSocket, parts: Parts, codec: Codec, who: Session) -> None:
     """From the accepted handshake to the end of the connection."""
     await websocket.accept(subprotocol=codec.name)
-    outgoing = Outgoing(websocket, codec.text, parts.settings.close_seconds)
+    outgoing = Outgoing(websocket, codec.text, parts.settings.close_seconds, parts.tally)
     connection = Connection(
-        parts.games, parts.audience, parts.recordings, codec, who.player, outgoing, parts.hall, parts.board_feeds
+        parts.games,
+        parts.audience,
+        parts.recordings,
+        codec,
+        who.player,
+        outgoing,
+        parts.hall,
+        parts.board_feeds,
+        parts.tally,
     )
     connection.hello(who.why_not, parts.clock())
     writing = asyncio.create_task(outgoing.drain())
-    reading = outgoing.reading = asyncio.create_task(_receive(websocket, connection, outgoing, codec))
+    asked = Asked()
+    reading = outgoing.reading = asyncio.create_task(_receive(websocket, connection, outgoing, codec, asked))
+
+    def go() -> None:
+        """After the answer to what is being done just now."""
+        asked.last = True
+        if not asked.busy:
+            outgoing.close(RESTARTS, "this server restarts: reconnect and resume")
+            reading.cancel()
+
+    parts.doors.enter(outgoing, go)
 
     def end() -> None:
         outgoing.close(Code.SESSION_ENDED, "your session has ended")
@@ -179,11 +218,13 @@ async def _attend(websocket: WebSocket, parts: Parts, codec: Codec, who: Session
         await asyncio.wait((reading, writing), return_when=asyncio.FIRST_COMPLETED)
     finally:
         connection.leave()
+        parts.doors.leave(outgoing)
         if who.player is not None:
             parts.sessions.leave(who.player, end)
         if reading.done() and not reading.cancelled() and (fault := reading.exception()) is not None:
             # As plain text: a log with the values of variables in it would tell keys and hands.
             log_line.error("a fault of ours closed a connection", why=format_exception(fault))
+            parts.tally.faults += 1
             outgoing.close(1011, "a fault of ours: reconnect and resume")
         reading.cancel()
         await asyncio.wait((writing,), timeout=0 if writing.done() else parts.settings.close_seconds)
@@ -191,10 +232,27 @@ async def _attend(websocket: WebSocket, parts: Parts, codec: Codec, who: Session
         await asyncio.gather(reading, writing, return_exceptions=True)
 
 
-async def _receive(websocket: WebSocket, connection: Connection, outgoing: Outgoing, codec: Codec) -> None:
+@dataclass(slots=True)
+class Asked:
+    """What a peer asks for, one message after the other."""
+
+    busy: bool = False
+    """Whether one is being dealt with."""
+    last: bool = False
+    """Whether no further one will be."""
+
+
+async def _receive(
+    websocket: WebSocket, connection: Connection, outgoing: Outgoing, codec: Codec, asked: Asked
+) -> None:
     loop = asyncio.get_running_loop()
     while True:
+        asked.busy = False
+        if asked.last:
+            outgoing.close(RESTARTS, "this server restarts: reconnect and resume")
+            return
         message = await websocket.receive()
+        asked.busy = True
         if message["type"] == "websocket.disconnect":
             outgoing.close(1000, "")
             return

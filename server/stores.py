@@ -1,6 +1,6 @@
 """Where log and ledger are: in the embedded SQLite file, or in the Redis that a setting names. What opens them."""
 
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 
@@ -17,9 +17,10 @@ from events.redis_store import BadStore, RedisStore
 from events.sqlite import SqliteLog
 from events.sqlite_ledger import SqliteLedger
 from server.settings import Settings
+from server.signer import Signing, signing_alone
 
 SCHEMAS = (sqlite.SCHEMA, sqlite_ledger.SCHEMA)
-FAULTS = (Busy, Newer, BadStore, Refused, Lost, OSError)
+FAULTS = (Busy, Newer, BadStore, Refused, Lost, Signing, OSError)
 """Why a store can't be opened; each says so in words for the operator. Unreachable is one of the last."""
 
 
@@ -27,15 +28,16 @@ FAULTS = (Busy, Newer, BadStore, Refused, Lost, OSError)
 class Stores:
     log: Log
     ledger: Ledger
+    redis: RedisStore | None = None
+    """Where both are, if they are there."""
+    embedded: Database | None = None
+    """The file where both are, if they are there."""
 
 
 @asynccontextmanager
-async def stores(settings: Settings, database: Database) -> AsyncIterator[Stores]:
-    """To serve from. `database` is the embedded file, and used for them where no Redis is named. Raises FAULTS."""
-    if settings.redis is None:
-        yield Stores(SqliteLog(database), SqliteLedger(database))
-        return
-    async with _redis(settings.redis, settings.durability) as found:
+async def stores(settings: Settings, schemas: Sequence[str]) -> AsyncIterator[Stores]:
+    """To serve from. `schemas`: of the embedded file, which one server at a time has to itself. Raises FAULTS."""
+    async with _opened(settings, lambda: Database.open(settings.log, schemas)) as found:
         yield found
 
 
@@ -57,13 +59,10 @@ async def stores_beside(settings: Settings) -> AsyncIterator[Stores]:
 
 @asynccontextmanager
 async def stores_to_refill(settings: Settings) -> AsyncIterator[Stores]:
-    """While no server runs: the embedded file is locked, whatever is named. Raises FAULTS."""
-    database = await Database.open(settings.log, SCHEMAS)
-    try:
-        async with stores(settings, database) as found:
+    """While no server runs: the embedded file is locked, and so is the hand that signs. Raises FAULTS."""
+    with signing_alone(settings.keys):
+        async with stores(settings, SCHEMAS) as found:
             yield found
-    finally:
-        await database.close()
 
 
 @asynccontextmanager
@@ -75,7 +74,7 @@ async def _opened(settings: Settings, embedded: Callable[[], Awaitable[Database]
         return
     database = await embedded()
     try:
-        yield Stores(SqliteLog(database), SqliteLedger(database))
+        yield Stores(SqliteLog(database), SqliteLedger(database), embedded=database)
     finally:
         await database.close()
 
@@ -84,6 +83,6 @@ async def _opened(settings: Settings, embedded: Callable[[], Awaitable[Database]
 async def _redis(address: Address, durability: Durability) -> AsyncIterator[Stores]:
     store = await RedisStore.open(address, durability)
     try:
-        yield Stores(RedisLog(store), RedisLedger(store))
+        yield Stores(RedisLog(store), RedisLedger(store), store)
     finally:
         await store.close()

@@ -12,7 +12,7 @@ import subprocess
 import sys
 import time
 from collections import defaultdict
-from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from random import Random
@@ -61,8 +61,17 @@ def cause(game: bytes, player: bytes, id_: str, command: Message) -> bytes:
 class Server:
     """`serve` on a data directory, in a process of its own that is ended by its own id, and started again at will."""
 
-    def __init__(self, folder: Path, environment: Mapping[str, str] | None = None) -> None:
+    def __init__(
+        self,
+        folder: Path,
+        environment: Mapping[str, str] | None = None,
+        port: int = 0,
+        words: Sequence[str] = (),
+    ) -> None:
+        """`port` 0: a free one, another at each start; `words`: further options of `serve`."""
+        self._words = words
         self.data = folder / "data"
+        self._port = port
         self._out, self._err = folder / "out.txt", folder / "err.txt"
         # A test's crowd comes from one address.
         crowded = {"STATECRAFT_JOINS_MAX": "100000"}
@@ -73,7 +82,8 @@ class Server:
     def start(self) -> "Server":
         # Into files: a pipe that nobody empties would stop the server one day.
         with self._out.open("wb") as out, self._err.open("ab") as err:
-            command = [sys.executable, "-m", "server", "serve", "--port", "0", "--data", str(self.data)]
+            command = [sys.executable, "-m", "server", "serve", "--port", str(self._port), "--data", str(self.data)]
+            command += self._words
             self._process = subprocess.Popen(command, cwd=ROOT, env=self._environment, stdout=out, stderr=err)
         self.url = until(self._address)
         return self
@@ -180,6 +190,13 @@ def serving(folder: Path, environment: Mapping[str, str] | None = None) -> Itera
         code = server.stop() if server.running else -signal.SIGTERM
     assert server.errors == ""
     assert code == -signal.SIGTERM
+
+
+def free_port() -> int:
+    with socket.socket() as found:
+        found.bind(("127.0.0.1", 0))
+        port: int = found.getsockname()[1]
+    return port
 
 
 def until(condition: Callable[[], T | None]) -> T:

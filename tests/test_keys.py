@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from server.keys import BadKeys, operator_keys
+from server.keys import BadKeys, operator_keys, rotate
 from server.settings import BadSetting, settings
 
 
@@ -51,3 +51,12 @@ def test_settings_come_from_the_environment() -> None:
     given = settings({"STATECRAFT_DATA": "/somewhere", "STATECRAFT_PORT": "9"})
     assert given.log == Path("/somewhere/statecraft.db")
     assert given.port == 9
+
+
+def test_a_key_that_another_server_brings_is_known_when_a_game_asks_for_it(tmp_path: Path) -> None:
+    keys = operator_keys(tmp_path)
+    assert 2 not in keys
+    assert rotate(tmp_path) == 2
+    assert keys[2] == operator_keys(tmp_path)[2] != keys[1]
+    (tmp_path / "operator-3.key").write_bytes(b"short")
+    assert 3 not in keys

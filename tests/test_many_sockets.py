@@ -151,18 +151,25 @@ def visits(server: Server, guests: list[str], game: bytes, count: int, seed: int
         asked = chance.sample(wishes, chance.randint(1, len(wishes)))
         whole = handshake + b"".join(frame(json.dumps(wish)) for wish in asked)
         raw = socket.create_connection((host, port), timeout=600)
-        raw.sendall(whole[: chance.choice([chance.randrange(len(whole)), len(whole)])])
-        if chance.random() < 0.3:
-            raw.recv(1 << 16) if chance.random() < 0.5 else raw.shutdown(socket.SHUT_WR)
+        size = chance.choice([chance.randrange(len(whole)), len(whole)])
+        raw.sendall(whole[:size])
+        match chance.randrange(6):
+            case 0 if size >= len(handshake):
+                raw.recv(1 << 16)
+            case 1:
+                raw.shutdown(socket.SHUT_WR)
+            case _:
+                pass
         drop(raw) if chance.random() < 0.8 else raw.close()
 
 
 async def test_ten_thousand_who_come_and_drop_leave_no_socket_no_memory_and_no_place_behind(tmp_path: Path) -> None:
     with serving(tmp_path, {"STATECRAFT_CLOSE_SECONDS": "1"}) as server:
-        # An odd number: were one left in the queue, the last one who comes would be paired with a ghost.
-        guests = [server.join().token for _ in range(41)]
+        guests = [server.join().token for _ in range(40)]
         async with people(server, 3, seed=51) as (host, guest, watcher):
             game = await dealt(host, guest, commit_seconds=3600)
+            # One of those who come and drop again and again sits at the table meanwhile.
+            guests.append(host.guest.token)
             lobby = await feed(watcher, "lobby")
             await watcher.follow(game)
 
@@ -177,10 +184,16 @@ async def test_ten_thousand_who_come_and_drop_leave_no_socket_no_memory_and_no_p
             before_bytes = server.memory_bytes
             await come(DROPS, 2)
             assert server.memory_bytes - before_bytes < KEPT_BYTES_MAX
-            # Nobody who came is still counted, waits, or sits: the three who stayed are all there is.
+            # Nobody who came is still counted, waits, or watches: the three who stayed are all there is.
             client = await watcher.here()
             await client.until(lambda: last_presence(client) == ([True, True], 1))
             await lobby.until(lambda rows: rows["live"].get(game.hex(), {}).get("watchers") == 1)
+            await host.leave()
+            await client.until(lambda: last_presence(client) == ([False, True], 1))
+            ghost = await connect(server, server.join())
+            assert (await ghost.ask("queue", rules=RULES))["type"] == "queued"
+            ghost.drop()
+            await eventually(lambda: server.sockets < sockets)
             mine = await feed(watcher, "me")
             assert (await watcher.ask("queue", "alone", rules=RULES))["type"] == "queued"
             await mine.until(lambda rows: rows["queues"])

@@ -3,7 +3,6 @@
 import asyncio
 from collections import Counter
 from collections.abc import AsyncIterator, Mapping
-from contextlib import asynccontextmanager
 from pathlib import Path
 from random import Random
 
@@ -13,11 +12,16 @@ from hypothesis import strategies as st
 
 from events import sqlite
 from events.database import Database
+from events.log import Log, Unknown
+from events.redis_log import RedisLog
 from events.sqlite import SqliteLog
 from server import meetings, pairing
-from server.meetings import SERVER_MS_MAX, Entry, Meeting, SqliteMeetings
+from server.meetings import SERVER_MS_MAX, Entry, Meeting, Meetings, Rematch, SqliteMeetings
 from server.pairing import COUNTED_A_DAY_MAX, WINDOW_A_SECOND, WINDOW_SECONDS, WINDOW_START, Pair, Waiting, pairs
+from server.redis_meetings import RedisMeetings
 from tests.positions import NOW
+from tests.redis_stores import shared_store
+from tests.stores import REDIS, every
 
 RULES, LADDER = "fifty-states/1", "states-versus"
 SERVER = b"a server's 16 id"
@@ -121,115 +125,226 @@ def test_ten_thousand_who_wait_are_all_paired() -> None:
 pytestmark = pytest.mark.anyio
 
 
-@asynccontextmanager
-async def store(folder: Path) -> AsyncIterator[tuple[SqliteMeetings, SqliteLog]]:
-    database = await Database.open(folder / "store.db", (sqlite.SCHEMA, meetings.SCHEMA))
-    try:
-        yield SqliteMeetings(database), SqliteLog(database)
-    finally:
-        await database.close()
+Store = tuple[Meetings, Log]
+
+
+@pytest.fixture(params=every(["sqlite", *REDIS]))
+async def store(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[Store]:
+    if request.param in REDIS:
+        async with shared_store(request.param) as redis:
+            log = RedisLog(redis)
+            yield RedisMeetings(redis, log), log
+        return
+    database = await Database.open(tmp_path / "store.db", (sqlite.SCHEMA, meetings.SCHEMA))
+    yield SqliteMeetings(database), SqliteLog(database)
+    await database.close()
 
 
 def entry(number: int, since_ms: int = NOW, before: bytes = b"", server: bytes = SERVER) -> Entry:
     return Entry(RULES, player(number), LADDER, 100_000, since_ms, before, server)
 
 
-async def test_a_pairing_claims_both_places_and_arranges_the_game_in_one_write(tmp_path: Path) -> None:
-    async with store(tmp_path) as (meeting_store, log):
-        old = b"an older game id"
-        await log.claim(player(2), LADDER, old)
-        await meeting_store.enter(entry(1))
-        assert await meeting_store.pair(RULES, SERVER, NOW) == []
-        await meeting_store.enter(entry(2, before=old))
-        (paired,) = await meeting_store.pair(RULES, SERVER, NOW)
-        assert paired == Meeting(paired.game, RULES, (), (player(1), player(2)), True, False, (old,))
-        for number in (1, 2):
-            assert await log.claimed(player(number), LADDER) == paired.game
-            assert await meeting_store.of(player(number)) == [paired]
-        assert await meeting_store.unopened() == [paired]
-        assert await meeting_store.waiting(RULES) == 0
-        await meeting_store.opened(paired.game)
-        assert await meeting_store.unopened() == []
-        await meeting_store.forget(paired.game, void=False)
-        assert await meeting_store.of(player(1)) == []
+async def test_a_pairing_claims_both_places_and_arranges_the_game_in_one_write(store: Store) -> None:
+    meeting_store, log = store
+    old = b"an older game id"
+    await log.claim(player(2), LADDER, old)
+    await meeting_store.enter(entry(1))
+    assert await meeting_store.pair(RULES, SERVER, NOW) == []
+    await meeting_store.enter(entry(2, before=old))
+    (paired,) = await meeting_store.pair(RULES, SERVER, NOW)
+    assert paired == Meeting(paired.game, RULES, (), (player(1), player(2)), True, False, (old,))
+    for number in (1, 2):
+        assert await log.claimed(player(number), LADDER) == paired.game
+        assert await meeting_store.of(player(number)) == [paired]
+    assert await meeting_store.unopened() == [paired]
+    assert await meeting_store.waiting(RULES) == 0
+    await meeting_store.opened(paired.game)
+    assert await meeting_store.unopened() == []
+    await meeting_store.forget(paired.game, void=False)
+    assert await meeting_store.of(player(1)) == []
 
 
-async def test_who_plays_elsewhere_by_now_is_dropped_and_the_other_waits_on(tmp_path: Path) -> None:
-    async with store(tmp_path) as (meeting_store, log):
-        await meeting_store.enter(entry(1, NOW - 1))
-        await meeting_store.enter(entry(2))
-        await log.claim(player(1), LADDER, b"another game 16.")
-        assert await meeting_store.pair(RULES, SERVER, NOW) == []
-        assert await meeting_store.waiting(RULES) == 1
-        assert await log.claimed(player(2), LADDER) is None
-        await meeting_store.enter(entry(3))
-        (paired,) = await meeting_store.pair(RULES, SERVER, NOW)
-        assert set(paired.players) == {player(2), player(3)}
+async def test_who_plays_elsewhere_by_now_is_dropped_and_the_other_waits_on(store: Store) -> None:
+    meeting_store, log = store
+    await meeting_store.enter(entry(1, NOW - 1))
+    await meeting_store.enter(entry(2))
+    await log.claim(player(1), LADDER, b"another game 16.")
+    assert await meeting_store.pair(RULES, SERVER, NOW) == []
+    assert await meeting_store.waiting(RULES) == 1
+    assert await log.claimed(player(2), LADDER) is None
+    await meeting_store.enter(entry(3))
+    (paired,) = await meeting_store.pair(RULES, SERVER, NOW)
+    assert set(paired.players) == {player(2), player(3)}
 
 
-async def test_whoever_enters_twice_has_one_place_from_the_first_time_on(tmp_path: Path) -> None:
-    async with store(tmp_path) as (meeting_store, _):
-        await meeting_store.enter(entry(1, NOW - 5000))
-        await meeting_store.enter(entry(1, NOW))
-        assert await meeting_store.waiting(RULES) == 1
-        assert await meeting_store.pair(RULES, SERVER, NOW) == []
-        assert await meeting_store.leave(RULES, player(1))
-        assert not await meeting_store.leave(RULES, player(1))
-        assert await meeting_store.waiting(RULES) == 0
+async def test_whoever_enters_twice_has_one_place_from_the_first_time_on(store: Store) -> None:
+    meeting_store, _ = store
+    await meeting_store.enter(entry(1, NOW - 5000))
+    await meeting_store.enter(entry(1, NOW))
+    assert await meeting_store.waiting(RULES) == 1
+    assert await meeting_store.pair(RULES, SERVER, NOW) == []
+    assert await meeting_store.leave(RULES, player(1))
+    assert not await meeting_store.leave(RULES, player(1))
+    assert await meeting_store.waiting(RULES) == 0
 
 
-async def test_entries_of_a_server_that_gave_no_sign_are_dropped(tmp_path: Path) -> None:
+async def test_entries_of_a_server_that_gave_no_sign_are_dropped(store: Store) -> None:
+    meeting_store, _ = store
     other = b"another server's"
-    async with store(tmp_path) as (meeting_store, _):
-        await meeting_store.enter(entry(1, NOW))
-        await meeting_store.enter(entry(2, NOW + SERVER_MS_MAX + 1, server=other))
-        assert await meeting_store.pair(RULES, other, NOW + SERVER_MS_MAX + 1) == []
-        assert await meeting_store.waiting(RULES) == 1
-        await meeting_store.ends(other)
-        assert await meeting_store.waiting(RULES) == 0
+    await meeting_store.enter(entry(1, NOW))
+    await meeting_store.enter(entry(2, NOW + SERVER_MS_MAX + 1, server=other))
+    assert await meeting_store.pair(RULES, other, NOW + SERVER_MS_MAX + 1) == []
+    assert await meeting_store.waiting(RULES) == 1
+    await meeting_store.ends(other)
+    assert await meeting_store.waiting(RULES) == 0
 
 
-async def test_a_fourth_game_of_a_day_claims_nothing_and_the_next_day_counts_again(tmp_path: Path) -> None:
-    async with store(tmp_path) as (meeting_store, log):
-        before = b""
-        for number in range(COUNTED_A_DAY_MAX + 2):
-            now_ms = NOW + (DAY_MS if number > COUNTED_A_DAY_MAX else 0)
-            await meeting_store.enter(entry(1, now_ms, before))
-            await meeting_store.enter(entry(2, now_ms, before))
-            (paired,) = await meeting_store.pair(RULES, SERVER, now_ms)
-            assert paired.counts == (number != COUNTED_A_DAY_MAX)
-            holder = await log.claimed(player(1), LADDER)
-            assert (holder == paired.game) == paired.counts
-            assert paired.befores == ((before,) if paired.counts and before else ())
-            before = holder or b""
+async def test_a_fourth_game_of_a_day_claims_nothing_and_the_next_day_counts_again(store: Store) -> None:
+    meeting_store, log = store
+    before = b""
+    for number in range(COUNTED_A_DAY_MAX + 2):
+        now_ms = NOW + (DAY_MS if number > COUNTED_A_DAY_MAX else 0)
+        await meeting_store.enter(entry(1, now_ms, before))
+        await meeting_store.enter(entry(2, now_ms, before))
+        (paired,) = await meeting_store.pair(RULES, SERVER, now_ms)
+        assert paired.counts == (number != COUNTED_A_DAY_MAX)
+        holder = await log.claimed(player(1), LADDER)
+        assert (holder == paired.game) == paired.counts
+        assert paired.befores == ((before,) if paired.counts and before else ())
+        before = holder or b""
 
 
 @pytest.mark.parametrize("void", [True, False])
-async def test_a_void_is_none_of_the_games_that_count_in_a_day(tmp_path: Path, void: bool) -> None:
-    async with store(tmp_path) as (meeting_store, _):
-        counted, before = [], b""
-        for number in range(COUNTED_A_DAY_MAX + 1):
-            await meeting_store.enter(entry(1, NOW, before))
-            await meeting_store.enter(entry(2, NOW, before))
-            (paired,) = await meeting_store.pair(RULES, SERVER, NOW)
-            counted.append(paired.counts)
-            for _ in range(2):
-                await meeting_store.forget(paired.game, void=void and number == 0)
-            before = paired.game
-        assert counted == [True] * COUNTED_A_DAY_MAX + [void]
+async def test_a_void_is_none_of_the_games_that_count_in_a_day(store: Store, void: bool) -> None:
+    meeting_store, _ = store
+    counted, before = [], b""
+    for number in range(COUNTED_A_DAY_MAX + 1):
+        await meeting_store.enter(entry(1, NOW, before))
+        await meeting_store.enter(entry(2, NOW, before))
+        (paired,) = await meeting_store.pair(RULES, SERVER, NOW)
+        counted.append(paired.counts)
+        for _ in range(2):
+            await meeting_store.forget(paired.game, void=void and number == 0)
+        before = paired.game
+    assert counted == [True] * COUNTED_A_DAY_MAX + [void]
 
 
-async def test_a_thousand_at_once_and_many_pairings_at_once_seat_nobody_twice(tmp_path: Path) -> None:
-    async with store(tmp_path) as (meeting_store, _):
+async def test_a_thousand_at_once_and_many_pairings_at_once_seat_nobody_twice(store: Store) -> None:
+    meeting_store, _ = store
 
-        async def come(number: int) -> list[Meeting]:
-            await meeting_store.enter(entry(number, NOW + number))
-            return list(await meeting_store.pair(RULES, SERVER, NOW + 2000)) if number % 7 == 0 else []
+    async def come(number: int) -> list[Meeting]:
+        await meeting_store.enter(entry(number, NOW + number))
+        return list(await meeting_store.pair(RULES, SERVER, NOW + 2000)) if number % 29 == 0 else []
 
-        found = await asyncio.gather(*map(come, range(1, 1001)))
-        paired = [meeting for some in found for meeting in some]
-        paired += await meeting_store.pair(RULES, SERVER, NOW + 2000)
-        seats = Counter(who for meeting in paired for who in meeting.players)
-        assert len(seats) == 1000
-        assert set(seats.values()) == {1}
-        assert len({meeting.game for meeting in paired}) == 500
+    found = await asyncio.gather(*map(come, range(1, 1001)))
+    paired = [meeting for some in found for meeting in some]
+    paired += await meeting_store.pair(RULES, SERVER, NOW + 2000)
+    seats = Counter(who for meeting in paired for who in meeting.players)
+    assert len(seats) == 1000
+    assert set(seats.values()) == {1}
+    assert len({meeting.game for meeting in paired}) == 500
+
+
+# ---------------------------------------------------------------- arranged games and rematches
+
+
+def meeting(number: int, *players: bytes) -> Meeting:
+    first, second = players
+    return Meeting(bytes([number]) * 16, RULES, (("length", "short"),), (first, second), False, True)
+
+
+async def test_an_arranged_game_is_its_players_until_it_is_forgotten(store: Store) -> None:
+    kept, _ = store
+    one, other = meeting(1, player(1), b""), meeting(255, player(2), player(1))
+    for _ in range(2):
+        await kept.arrange(one)
+        await kept.arrange(other)
+    assert await kept.meeting(one.game) == one
+    assert await kept.meeting(bytes(16)) is None
+    assert await kept.of(player(1)) == [one, other]
+    assert await kept.of(player(2)) == [other]
+    assert sorted(await kept.unopened(), key=lambda each: each.game) == [one, other]
+    await kept.opened(one.game)
+    await kept.arrange(one)
+    assert await kept.unopened() == [other], "what was opened isn't unopened by being arranged again"
+    await kept.joins(player(3), one.game)
+    await kept.joins(player(3), one.game)
+    await kept.joins(player(3), b"no game arranged")
+    assert await kept.of(player(3)) == [one]
+    await kept.missed(player(3), one.game)
+    await kept.missed(player(3), one.game)
+    assert await kept.of(player(3)) == []
+    await kept.joins(player(3), one.game)
+    for _ in range(2):
+        await kept.forget(one.game, void=False)
+    assert await kept.meeting(one.game) is None
+    assert await kept.of(player(3)) == []
+    assert await kept.of(player(1)) == [other]
+    await kept.arrange(one)
+    assert await kept.of(player(3)) == [], "who sat there before it was forgotten"
+
+
+async def test_of_two_who_ask_each_other_for_a_rematch_the_first_has_asked(store: Store) -> None:
+    kept, _ = store
+    games = [bytes([number]) * 16 for number in range(4)]
+    asked = Rematch(games[0], RULES, player(1), player(2))
+    assert await kept.offer(asked) == player(1)
+    assert await kept.offer(Rematch(games[0], RULES, player(2), player(1))) == player(1)
+    assert await kept.offers(player(2)) == [asked]
+    assert await kept.offers(player(1)) == []
+    for game in games[1:3]:
+        await kept.offer(Rematch(game, RULES, player(1), player(3)))
+    await kept.offer(Rematch(games[3], RULES, player(3), player(1)))
+    assert [each.game for each in await kept.offers(player(3))] == games[1:3]
+    for _ in range(2):
+        await kept.accept(games[1])
+    assert [each.game for each in await kept.offers(player(3))] == games[2:3]
+    assert sorted(await kept.withdraw(player(1))) == [player(2), player(3)]
+    assert await kept.withdraw(player(1)) == []
+    assert await kept.offers(player(2)) == await kept.offers(player(3)) == []
+    assert [each.game for each in await kept.offers(player(1))] == games[3:]
+    assert await kept.offer(Rematch(games[0], RULES, player(2), player(1))) == player(2)
+
+
+async def test_who_comes_back_through_another_server_keeps_the_time_and_loses_it_with_that_one(store: Store) -> None:
+    kept, _ = store
+    there = b"another server's"
+    await kept.enter(entry(1, NOW))
+    await kept.enter(entry(1, NOW + 1000, server=there))
+    assert await kept.waits(RULES, [player(1), player(2)]) == {player(1)}
+    assert await kept.waits(RULES, []) == await kept.waits("classic/1", [player(1)]) == set()
+    await kept.ends(SERVER)
+    assert await kept.waiting(RULES) == 1
+    await kept.enter(entry(2, NOW + 5000))
+    await kept.ends(there)
+    assert await kept.waiting(RULES) == 1
+    assert await kept.pair(RULES, SERVER, NOW + 6000) == []
+
+
+class Torn(RedisLog):
+    """A log whose claims can't be known."""
+
+    async def claim(self, player: bytes, ladder: str, game: bytes, instead_of: bytes | None = None) -> bytes:
+        raise Unknown("the connection is gone")
+
+
+async def test_places_that_a_pairing_could_not_claim_are_claimed_by_whoever_opens_the_game() -> None:
+    async with shared_store("redis") as redis:
+        log = RedisLog(redis)
+        old = b"an older game id"
+        await log.claim(player(2), LADDER, old)
+        torn, kept = RedisMeetings(redis, Torn(redis)), RedisMeetings(redis, log)
+        await torn.enter(entry(1))
+        await torn.enter(entry(2, before=old))
+        with pytest.raises(Unknown):
+            await torn.pair(RULES, SERVER, NOW)
+        assert await kept.waiting(RULES) == 0
+        assert await log.claimed(player(1), LADDER) is None
+        (paired,) = await kept.unopened()
+        assert paired.players == (player(1), player(2))
+        for number in (1, 2):
+            assert await log.claimed(player(number), LADDER) == paired.game
+        # Much later, when the player has gone on to another game, whoever looks late disturbs nothing.
+        await log.claim(player(1), LADDER, b"a later game, 16", paired.game)
+        assert await kept.unopened() == [paired]
+        assert await log.claimed(player(1), LADDER) == b"a later game, 16"

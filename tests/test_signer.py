@@ -18,6 +18,7 @@ from server.refill import Unrefillable, last_signed, refill
 from server.signer import Refuses, is_signed, read_note, signer
 from tests import leaves
 from tests.ledgers import HAND, Published, closing_of, opening_of, played, publishing, store
+from tests.running import eventually
 from tests.tlog import Naive, flipped
 
 pytestmark = pytest.mark.anyio
@@ -174,6 +175,28 @@ async def test_one_process_signs(published: Published) -> None:
     await second.sign()
     assert second.signed is not None
     assert second.signed.size == 2
+
+
+async def test_who_does_not_sign_shows_what_another_signed_and_takes_over_when_it_ends(published: Published) -> None:
+    await fill(published, 1)
+    await published.copy()
+    first, second = published.publisher(), published.publisher()
+    heard: list[int] = []
+    second.listen(lambda: heard.append(1))
+    await first.sign()
+    following = asyncio.create_task(second.run())
+    await eventually(lambda: second.signed)
+    assert (second.signed, second.refusal, second.begun.is_set(), heard) == (first.signed, None, True, [1])
+    await fill(published, 1)
+    await published.copy()
+    await first.sign()
+    await eventually(lambda: second.signed == first.signed)
+    first.close()
+    await fill(published, 1)
+    await published.copy()
+    await eventually(lambda: second.signed is not None and second.signed.size == 3)
+    following.cancel()
+    await asyncio.wait([following])
 
 
 class Killed(Exception):

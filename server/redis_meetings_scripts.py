@@ -1,0 +1,174 @@
+"""The Lua scripts of arranged games and the queue in Redis. All their keys lie in one slot, so each is one write."""
+
+from events.redis_script import Script
+
+_REMOVE_REMATCH = """
+    local function remove(id)
+        local record = redis.call('HGET', KEYS[1], id)
+        if not record then return nil end
+        local player, other = string.sub(record, 1, 16), string.sub(record, 17, 32)
+        redis.call('HDEL', KEYS[1], id)
+        redis.call('ZREM', KEYS[2], player .. id)
+        redis.call('ZREM', KEYS[3], other .. id)
+        return other
+    end
+"""
+_ADD_MEETING = """
+    local function add(games, unopened, by_player, by_game, id, record, players)
+        if redis.call('HSETNX', games, id, record) == 1 then redis.call('SADD', unopened, id) end
+        for at = 1, #players, 16 do
+            local player = string.sub(players, at, at + 15)
+            redis.call('ZADD', by_player, 0, player .. id)
+            redis.call('ZADD', by_game, 0, id .. player)
+        end
+    end
+"""
+
+ARRANGE = Script(
+    _ADD_MEETING
+    + """
+    local games, unopened, by_player, by_game = unpack(KEYS)
+    add(games, unopened, by_player, by_game, unpack(ARGV))
+    """
+)
+
+OPENED = Script("redis.call('SREM', KEYS[1], ARGV[1])", flags="allow-oom")
+
+JOINS = Script(
+    """
+    local player, id = unpack(ARGV)
+    redis.call('ZADD', KEYS[1], 0, player .. id)
+    redis.call('ZADD', KEYS[2], 0, id .. player)
+    """
+)
+
+MISSED = Script(
+    """
+    local player, id = unpack(ARGV)
+    redis.call('ZREM', KEYS[1], player .. id)
+    redis.call('ZREM', KEYS[2], id .. player)
+    """,
+    flags="allow-oom",
+)
+
+FORGET = Script(
+    """
+    local games, unopened, by_player, by_game, counted, day = unpack(KEYS)
+    local id, void = unpack(ARGV)
+    for _, row in ipairs(redis.call('ZRANGEBYLEX', by_game, '[' .. id, '[' .. id .. string.rep('\\255', 16))) do
+        redis.call('ZREM', by_player, string.sub(row, 17) .. id)
+        redis.call('ZREM', by_game, row)
+    end
+    redis.call('HDEL', games, id)
+    redis.call('SREM', unopened, id)
+    local met = redis.call('HGET', counted, id)
+    if met then
+        redis.call('HDEL', counted, id)
+        if void == '1' and day then redis.call('HINCRBY', day, string.sub(met, 9), -1) end
+    end
+    """,
+    flags="allow-oom",
+)
+
+OFFER = Script(
+    """
+    local rematches, asked, offered = unpack(KEYS)
+    local id, record = unpack(ARGV)
+    if redis.call('HSETNX', rematches, id, record) == 1 then
+        redis.call('ZADD', asked, 0, string.sub(record, 1, 16) .. id)
+        redis.call('ZADD', offered, 0, string.sub(record, 17, 32) .. id)
+    end
+    return string.sub(redis.call('HGET', rematches, id), 1, 16)
+    """
+)
+
+ACCEPT = Script(_REMOVE_REMATCH + "remove(ARGV[1])", flags="allow-oom")
+
+WITHDRAW = Script(
+    _REMOVE_REMATCH
+    + """
+    local player = ARGV[1]
+    local others = {}
+    for _, row in ipairs(redis.call('ZRANGEBYLEX', KEYS[2], '[' .. player, '[' .. player .. string.rep('\\255', 16))) do
+        others[#others + 1] = remove(string.sub(row, 17))
+    end
+    return others
+    """,
+    flags="allow-oom",
+)
+
+ENTER = Script(
+    """
+    local queue, queues, servers = unpack(KEYS)
+    local rules, player, record, server, since_ms = unpack(ARGV)
+    local before = redis.call('HGET', queue, player)
+    if before then record = string.sub(before, 1, 8) .. string.sub(record, 9) end
+    redis.call('HSET', queue, player, record)
+    redis.call('SADD', queues, rules)
+    redis.call('ZADD', servers, 'GT', since_ms, server)
+    """
+)
+"""Who waits already waits from the same time on, which stands in the record's first eight bytes."""
+
+LEAVE = Script("return redis.call('HDEL', KEYS[1], ARGV[1])", flags="allow-oom")
+
+ENDS = Script(
+    """
+    local found = redis.call('HGETALL', KEYS[1])
+    for at = 1, #found, 2 do
+        if string.sub(found[at + 1], 9, 24) == ARGV[1] then redis.call('HDEL', KEYS[1], found[at]) end
+    end
+    """,
+    flags="allow-oom",
+)
+
+SIGN = Script(
+    """
+    local queue, servers, day = unpack(KEYS)
+    local server, now_ms, lost_before_ms = unpack(ARGV)
+    redis.call('ZADD', servers, 'GT', now_ms, server)
+    redis.call('ZREMRANGEBYSCORE', servers, '-inf', '(' .. lost_before_ms)
+    local waiting = {}
+    local found = redis.call('HGETALL', queue)
+    for at = 1, #found, 2 do
+        if redis.call('ZSCORE', servers, string.sub(found[at + 1], 9, 24)) then
+            waiting[#waiting + 1] = found[at]
+            waiting[#waiting + 1] = found[at + 1]
+        else
+            redis.call('HDEL', queue, found[at])
+        end
+    end
+    return {waiting, redis.call('HGETALL', day)}
+    """
+)
+"""A sign of the server, without which entries are dropped; who waits, and who met today."""
+
+PAIR = Script(
+    _ADD_MEETING
+    + """
+    local queue, games, unopened, by_player, by_game, day, counted = unpack(KEYS)
+    local day_seconds, day_number, dropped = ARGV[1], ARGV[2], ARGV[3]
+    local pairs_from = 4 + 2 * dropped
+    for at = 4, pairs_from - 1, 2 do
+        if redis.call('HGET', queue, ARGV[at]) == ARGV[at + 1] then redis.call('HDEL', queue, ARGV[at]) end
+    end
+    local arranged = {}
+    for at = pairs_from, #ARGV, 8 do
+        local one, one_record, other, other_record, id, record, met, times = unpack(ARGV, at, at + 7)
+        local stand = redis.call('HGET', queue, one) == one_record and redis.call('HGET', queue, other) == other_record
+        if stand and met ~= '' then stand = (redis.call('HGET', day, met) or '0') == times end
+        if stand then
+            redis.call('HDEL', queue, one, other)
+            add(games, unopened, by_player, by_game, id, record, one .. other)
+            if met ~= '' then
+                redis.call('HINCRBY', day, met, 1)
+                redis.call('HSET', counted, id, day_number .. met)
+                redis.call('EXPIRE', day, day_seconds)
+            end
+            arranged[#arranged + 1] = id
+        end
+    end
+    return arranged
+    """
+)
+"""Each pair whose two entries stand as they were read, and who met as often as was read, is arranged; no other."""
