@@ -102,6 +102,12 @@ def prefix(ladder: str, window: str) -> bytes:
     return f"{ladder}/{window}/".encode()
 
 
+@lru_cache(4096)
+def _prefixes(ladder: str, day: int) -> tuple[bytes, ...]:
+    """Of the windows that a finish on this day since 1970 falls into: all, its week, its day."""
+    return tuple([prefix(ladder, window) for window in windows.windows(day * windows.DAY_MS)])
+
+
 def keys(index: int, entry: LedgerEntry) -> tuple[bytes, ...]:
     """By seat, each for all, week and day."""
     match entry:
@@ -109,8 +115,8 @@ def keys(index: int, entry: LedgerEntry) -> tuple[bytes, ...]:
             players = outcomes(entry)
             if not players:
                 return ()
-            every, week, day = [prefix(ladder, window) for window in windows.windows(entry.at_ms)]
-            return tuple([start + player for player, _ in players for start in (every, week, day)])
+            starts = _prefixes(ladder, entry.at_ms // windows.DAY_MS)
+            return tuple([start + player for player, _ in players for start in starts])
         case Barred(player=player) | Lifted(player=player):
             return (BARS + player,)
         case _:
@@ -118,10 +124,10 @@ def keys(index: int, entry: LedgerEntry) -> tuple[bytes, ...]:
 
 
 def step(index: int, entry: LedgerEntry, rows: Sequence[Values]) -> Sequence[Values]:
-    if isinstance(entry, Barred | Lifted):
+    if not isinstance(entry, Closing):
+        assert isinstance(entry, Barred | Lifted)
         ((bars, lifted, *rest),) = rows
         return [(entry.number, lifted, *rest) if isinstance(entry, Barred) else (bars, entry.number, *rest)]
-    assert isinstance(entry, Closing)
     players = outcomes(entry)
     after = []
     for seat, (_, outcome) in enumerate(players):

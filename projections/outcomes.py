@@ -34,4 +34,7 @@ def outcomes(entry: Closing) -> tuple[tuple[bytes, Outcome], ...]:
     first, second = entry.players
     if found is None or first == second:
         return ()  # One person on both seats has beaten nobody.
-    return tuple([each for each in zip(entry.players, found, strict=True) if each[0]])
+    # Written out: of every entry each projection asks this twice.
+    if not second:
+        return ((first, found[0]),)
+    return ((first, found[0]), (second, found[1])) if first else ((second, found[1]),)

@@ -94,10 +94,10 @@ def _completed(row: Values, index: int, entry: Closing, outcome: Outcome) -> Val
         # Checked when a game completes, won or not, and never at any other time.
         if streak in STREAKS and all(streak != badge[0] for badge in streak_badges):
             streak_badges = (*streak_badges, (streak, index, entry.at_ms))
-        reached = win_rates_reached(wins + old_wins, games + old_games)
-        highest = max((badge[0] for badge in win_rate_badges), default=0)
-        fresh = [(percent, index, entry.at_ms) for percent in reached if percent > highest]
-        win_rate_badges = (*win_rate_badges, *fresh)
+        if reached := win_rates_reached(wins + old_wins, games + old_games):
+            highest = max((badge[0] for badge in win_rate_badges), default=0)
+            fresh = [(percent, index, entry.at_ms) for percent in reached if percent > highest]
+            win_rate_badges = (*win_rate_badges, *fresh)
     return (games, wins, draws, streak, best, streak_badges, win_rate_badges, old_games, old_wins, *old)
 
 

@@ -91,7 +91,7 @@ class Between:
                 await self.open(meeting)
             except Damaged as error:
                 log_line.error("damaged game", game=meeting.game.hex(), version=error.version, why=error.why)
-                await self._meetings.forget(meeting.game)
+                await self._meetings.forget(meeting.game, void=True)
         return unopened
 
     def _id(self, purpose: bytes, what: bytes) -> bytes:
@@ -103,16 +103,24 @@ class Between:
         live = await self._games.at(id_)
         if live is None:
             return Trouble.UNKNOWN_GAME
+        if await self._keeps_out(live, player):
+            return Trouble.BARRED
         meeting = await self._meetings.meeting(id_)
         joins = player not in live.table.reserved and game.seat_for(live.table, player) is not None
         if joins:
             await self._meetings.joins(player, id_)
         befores = meeting.befores if meeting is not None else ()
         head = await self._games.sit(live, player, entropy_hash, command_id, befores)
-        if joins and head is Reason.SEAT_TAKEN:
+        if joins and head in (Reason.SEAT_TAKEN, Reason.OVER):
             await self._meetings.missed(player, id_)
         self._tell(player)
         return head
+
+    async def _keeps_out(self, live: Live, player: bytes) -> bool:
+        """Whether the player was barred while he waited to be paired, or since. Who sits plays to the end."""
+        opened = live.table.opened
+        counts = opened is not None and opened.counts and live.table.finished is None
+        return counts and live.seat_of(player) is None and await self._games.is_barred(player)
 
     async def unfinished(self, player: bytes) -> list[tuple[Meeting, Live]]:
         """The player's games between people that are open and not over, by game."""
@@ -123,7 +131,7 @@ class Between:
             except Damaged:
                 live = None
             if live is not None and live.table.finished is not None:
-                self._start(self._meetings.forget(meeting.game))
+                self._start(self._meetings.forget(meeting.game, _is_void(live)))
             elif live is not None and _seat(live, player) is not None:
                 found.append((meeting, live))
         return found
@@ -179,7 +187,7 @@ class Between:
             self._start(self._over(live))
 
     async def _over(self, live: Live) -> None:
-        await self._meetings.forget(live.game)
+        await self._meetings.forget(live.game, _is_void(live))
         self._tell(*players_of(live))
 
     def _start(self, work: Coroutine[Any, Any, None]) -> None:
@@ -198,6 +206,11 @@ def players_of(live: Live) -> tuple[bytes, bytes]:
     seated = [each.player if each is not None else b"" for each in live.table.seats]
     first, second = (who or kept or b"" for who, kept in zip(seated, live.table.reserved, strict=True))
     return first, second
+
+
+def _is_void(live: Live) -> bool:
+    """Whether it ended before there was a game."""
+    return live.table.finished is not None and live.table.finished.reason == "void"
 
 
 def _seat(live: Live, player: bytes) -> int | None:

@@ -69,8 +69,7 @@ class Folding:
                 now[key] = row
         rows: list[tuple[bytes, bytes]] = []
         known: dict[bytes, tuple[Values, int]] = {}
-        for key in sorted(now):  # neighbours in the store are written together
-            row = now[key]
+        for key, row in sorted(now.items()):  # neighbours in the store are written together
             body = stored(row)
             part = weight(key, body)
             digest += part

@@ -55,5 +55,5 @@ def hall(
         between.gone(player)
 
     presence.listen(gone, changed=lambda player: None)
-    lobby = Lobby(games, between, presence, called)
+    lobby = Lobby(games, audience, between, presence, called)
     return Hall(between, presence, queue, lobby, Mine(between, queue), Nameplates(games, audience, called))

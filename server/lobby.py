@@ -3,12 +3,14 @@
 import asyncio
 from collections import OrderedDict
 from collections.abc import Mapping, Sequence
+from itertools import islice
 
 import structlog
 from msgspec.structs import replace
 
 from events.chain import Head, Stored
 from events.log import Unknown
+from server.audience import Audience, Watcher
 from server.between import Between, players_of
 from server.feeds import Feed
 from server.games import Games, Live
@@ -28,7 +30,8 @@ log_line = structlog.get_logger()
 class Lobby:
     """What is open and what is played, told at most once a second."""
 
-    def __init__(self, games: Games, between: Between, presence: Presence, called: Called) -> None:
+    def __init__(self, games: Games, audience: Audience, between: Between, presence: Presence, called: Called) -> None:
+        self._games = games
         self._between = between
         self._called = called
         self._presence = presence
@@ -39,6 +42,7 @@ class Lobby:
         self._makers: set[bytes] = set()
         """Players whose open seats have to be looked up."""
         games.listen(self._published)
+        audience.listen(self._watched)
         between.listen(self._makers.add)
         presence.listen(gone=lambda player: None, changed=self._makers.add)
 
@@ -61,6 +65,16 @@ class Lobby:
             while len(self._live) > GAMES_MAX:
                 self._live.popitem(last=False)
 
+    def _watched(self, id_: bytes, came: Watcher | None) -> None:
+        """Whoever comes back to a game plays it, if nothing was heard of it here since this process began, too."""
+        live = self._games.known(id_)
+        if came is None or live is None or live.seat_of(came.player) is None or live.table.finished is not None:
+            return
+        key = id_.hex()
+        if live.table.seated and key not in self._live and len(self._live) < GAMES_MAX:
+            self._live[key] = live
+            self._live.move_to_end(key, last=False)
+
     async def run(self) -> None:
         """For ever."""
         while True:
@@ -77,11 +91,7 @@ class Lobby:
             except Unknown as error:
                 log_line.warning("open seats can't be looked up", why=repr(error))
         seats = sorted((key, seat) for rows in self._seats.values() for key, seat in rows.items())[:ROWS_MAX]
-        shown = [
-            live
-            for live in reversed(self._live.values())
-            if any(player and self._presence.seen(player) for player in players_of(live))
-        ][:ROWS_MAX]
+        shown = list(islice((live for live in reversed(self._live.values()) if self._is_played(live)), ROWS_MAX))
         names = await self._names([bytes.fromhex(seat.player) for _, seat in seats], shown)
         self.feed.set(
             {
@@ -89,6 +99,10 @@ class Lobby:
                 "live": {live.game.hex(): _row(live, self._presence.watchers(live.game), names) for live in shown},
             }
         )
+
+    def _is_played(self, live: Live) -> bool:
+        """Whether somebody who sits there is here."""
+        return any(player and self._presence.seen(player) for player in players_of(live))
 
     async def _names(self, makers: Sequence[bytes], shown: Sequence[Live]) -> Mapping[bytes, str]:
         players = {player for live in shown for player in players_of(live) if player}

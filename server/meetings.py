@@ -44,10 +44,11 @@ CREATE TABLE IF NOT EXISTS queue (
 CREATE TABLE IF NOT EXISTS queue_servers (
     server BLOB PRIMARY KEY NOT NULL, seen_ms INTEGER NOT NULL
 ) WITHOUT ROWID;
-CREATE TABLE IF NOT EXISTS paired_days (
-    day INTEGER NOT NULL, ladder TEXT NOT NULL, first BLOB NOT NULL, second BLOB NOT NULL, games INTEGER NOT NULL,
-    PRIMARY KEY (day, ladder, first, second)
+CREATE TABLE IF NOT EXISTS paired (
+    game BLOB PRIMARY KEY NOT NULL, day INTEGER NOT NULL, ladder TEXT NOT NULL,
+    first BLOB NOT NULL, second BLOB NOT NULL
 ) WITHOUT ROWID;
+CREATE INDEX IF NOT EXISTS paired_on ON paired (day, ladder, first, second);
 """
 
 
@@ -107,8 +108,8 @@ class Meetings(Protocol):
     async def missed(self, player: bytes, game: bytes) -> None:
         """Somebody else was faster."""
 
-    async def forget(self, game: bytes) -> None:
-        """It is over."""
+    async def forget(self, game: bytes, void: bool) -> None:
+        """It is over; if `void` it was no game, and is none of those that count between its players today."""
 
     async def unopened(self) -> Sequence[Meeting]: ...
 
@@ -167,10 +168,12 @@ class SqliteMeetings:
     async def missed(self, player: bytes, game: bytes) -> None:
         await self._write("DELETE FROM meeting_players WHERE player = ? AND game = ?", (player, game))
 
-    async def forget(self, game: bytes) -> None:
+    async def forget(self, game: bytes, void: bool) -> None:
         def job(connection: sqlite3.Connection) -> None:
             connection.execute("DELETE FROM meetings WHERE game = ?", (game,))
             connection.execute("DELETE FROM meeting_players WHERE game = ?", (game,))
+            if void:
+                connection.execute("DELETE FROM paired WHERE game = ?", (game,))
 
         await self._database.write(job)
 
@@ -288,18 +291,12 @@ def _pair(connection: sqlite3.Connection, rules: str, server: bytes, now_ms: int
     rows = connection.execute(f"SELECT {columns} FROM queue WHERE rules = ?", (rules,)).fetchall()
     waiting = {entry.player: entry for entry in (Entry(*row) for row in rows)}
     day = now_ms // DAY_MS
-    connection.execute("DELETE FROM paired_days WHERE day < ?", (day,))
-    met = {
-        (ladder, first, second): games
-        for ladder, first, second, games in connection.execute(
-            "SELECT ladder, first, second, games FROM paired_days WHERE day = ?", (day,)
-        )
-    }
+    connection.execute("DELETE FROM paired WHERE day < ?", (day,))
     arranged = []
     for pair in pairs(
         [Waiting(each.player, each.rating, each.since_ms) for each in waiting.values()],
         now_ms,
-        lambda one, other: met.get((waiting[one].ladder, min(one, other), max(one, other)), 0),
+        lambda one, other: _met(connection, day, waiting[one].ladder, one, other),
     ):
         first, second = (waiting[player] for player in pair.players)
         meeting = Meeting(
@@ -314,14 +311,19 @@ def _pair(connection: sqlite3.Connection, rules: str, server: bytes, now_ms: int
                 continue
             for each in (first, second):
                 sqlite.claim(connection, each.player, each.ladder, meeting.game, each.before)
-            key = (day, first.ladder, min(pair.players), max(pair.players))
-            connection.execute(
-                "INSERT INTO paired_days VALUES (?, ?, ?, ?, 1) ON CONFLICT DO UPDATE SET games = games + 1", key
-            )
+            row = (meeting.game, day, first.ladder, *sorted(pair.players))
+            connection.execute("INSERT INTO paired VALUES (?, ?, ?, ?, ?)", row)
         _drop(connection, [first, second])
         _arrange(connection, meeting)
         arranged.append(meeting)
     return arranged
+
+
+def _met(connection: sqlite3.Connection, day: int, ladder: str, one: bytes, other: bytes) -> int:
+    """How many games that count the two have had that day."""
+    query = "SELECT count(*) FROM paired WHERE day = ? AND ladder = ? AND first = ? AND second = ?"
+    ((games,),) = connection.execute(query, (day, ladder, *sorted((one, other))))
+    return int(games)
 
 
 def _may_claim(connection: sqlite3.Connection, entry: Entry) -> bool:

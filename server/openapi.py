@@ -78,7 +78,10 @@ def _parameters(endpoint: Endpoint) -> list[dict[str, Any]]:
     ]
     return [
         *within,
-        *({"name": name, "in": "query", "schema": _schema(type_)} for name, type_ in endpoint.query.items()),
+        *(
+            {"name": name, "in": "query", "required": name in endpoint.needed, "schema": _schema(type_)}
+            for name, type_ in endpoint.query.items()
+        ),
     ]
 
 

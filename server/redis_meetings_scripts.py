@@ -65,6 +65,16 @@ FORGET = Script(
     flags="allow-oom",
 )
 
+DISCOUNT = Script(
+    """
+    local paired, day = unpack(KEYS)
+    local counted = redis.call('HEXISTS', day, ARGV[1]) == 1
+    if redis.call('DEL', paired) == 1 and counted then redis.call('HINCRBY', day, ARGV[1], -1) end
+    """,
+    flags="allow-oom",
+)
+"""A void is none of the games that count between its players: once."""
+
 OFFER = Script(
     """
     local rematches, asked, offered = unpack(KEYS)
@@ -142,9 +152,9 @@ PAIR = Script(
     _ADD_MEETING
     + """
     local queue, games, unopened, by_player, by_game, day = unpack(KEYS)
-    local day_seconds, dropped = ARGV[1], ARGV[2]
-    local pairs_from = 3 + 2 * dropped
-    for at = 3, pairs_from - 1, 2 do
+    local day_seconds, dropped, number = unpack(ARGV, 1, 3)
+    local pairs_from = 4 + 2 * dropped
+    for at = 4, pairs_from - 1, 2 do
         if redis.call('HGET', queue, ARGV[at]) == ARGV[at + 1] then redis.call('HDEL', queue, ARGV[at]) end
     end
     local arranged = {}
@@ -158,6 +168,7 @@ PAIR = Script(
             if met ~= '' then
                 redis.call('HINCRBY', day, met, 1)
                 redis.call('EXPIRE', day, day_seconds)
+                redis.call('SET', KEYS[7 + (at - pairs_from) / 8], number .. ' ' .. met, 'EX', day_seconds)
             end
             arranged[#arranged + 1] = id
         end

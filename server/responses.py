@@ -42,6 +42,33 @@ class Code(Answer):
     token: Token
 
 
+class Named(Answer):
+    """What the player is called from now on."""
+
+    player: Hex16
+    name: str
+
+
+class Erased(Answer):
+    erased: Hex16
+
+
+class Bar(Answer):
+    """Why a player was kept out of games that count, and the leaves that say so; null until it is lifted."""
+
+    index: Count
+    at_ms: int
+    reason: str
+    lifted_index: Count | None
+    lifted_at_ms: int | None
+
+
+class Bars(Answer):
+    player: Hex16
+    barred: bool
+    bars: list[Bar]
+
+
 # ---------------------------------------------------------------- a player's records
 
 
@@ -132,6 +159,8 @@ class Record(Answer):
 
     player: Hex16
     name: str | None
+    barred: str | None
+    """Why, if the operator keeps the player out of games that count."""
     as_of: int
     leaf_hash: Hex32
     ladders: list[Ladder]
@@ -254,6 +283,23 @@ class Ledger(Answer):
     partitions_stopped: dict[str, str]
     not_signed_because: str | None
     projections: dict[str, Projection]
+
+
+class Growth(Answer):
+    """`proof` is null where fewer leaves are signed, `checkpoint` where none are."""
+
+    size: Count
+    proof: list[Base64] | None
+    checkpoint: str | None
+    key: str
+
+
+class Leaf(Answer):
+    index: Count
+    entry: Base64
+    proof: list[Base64]
+    checkpoint: str
+    key: str
 
 
 class Witness(Answer):

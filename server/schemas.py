@@ -19,8 +19,8 @@ POSITIONS: Mapping[str, type] = {"StatesPosition": fifty_states.Position, "WarPo
 """What `Table.position` may be, by the name it has in a description. A further game is one line here."""
 BASE64 = "^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$"
 """RFC 4648 section 4: `contentEncoding` alone is a remark, which nothing checks."""
-ROWS = (wire.OpenSeat, wire.LiveGame, wire.MyGame, wire.Offer)
-"""Of the feeds `lobby` and `me`. A further kind of row is one word here."""
+ROWS = (wire.OpenSeat, wire.LiveGame, wire.BoardState, wire.BoardPlace, wire.MyGame, wire.Offer)
+"""Of the feeds `lobby`, `board/…` and `me`. A further kind of row is one word here."""
 
 
 def ref(name: str) -> Schema:

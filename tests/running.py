@@ -64,7 +64,9 @@ class Server:
     def __init__(self, folder: Path, environment: Mapping[str, str] | None = None) -> None:
         self.data = folder / "data"
         self._out, self._err = folder / "out.txt", folder / "err.txt"
-        self._environment = {**os.environ, "PYTHONPATH": str(ROOT), **(environment or {})}
+        # A test's crowd comes from one address.
+        crowded = {"STATECRAFT_JOINS_MAX": "100000"}
+        self._environment = {**os.environ, "PYTHONPATH": str(ROOT), **crowded, **(environment or {})}
         self._process: subprocess.Popen[bytes] | None = None
         self.url = ""
 
@@ -502,17 +504,21 @@ def raw_socket(server: Server, guest: Guest | None = None, subprotocol: str = JS
     return raw
 
 
-def close_code_of(stream: bytes) -> int | None:
-    """Of the close frame that a server's stream of frames ends with."""
+def frames_of(stream: bytes) -> Iterator[tuple[Opcode, bytes]]:
+    """The whole frames of a server's stream: opcode and payload."""
     at = 0
     while at + 2 <= len(stream):
-        opcode, size = stream[at] & 15, stream[at + 1]
-        start = at + 2
+        size, start = stream[at + 1], at + 2
         if size == 126:
             size, start = int.from_bytes(stream[start : start + 2], "big"), start + 2
         elif size == 127:
             size, start = int.from_bytes(stream[start : start + 8], "big"), start + 8
-        if opcode == Opcode.CLOSE:
-            return int.from_bytes(stream[start : start + 2], "big")
+        if start + size > len(stream):
+            return
+        yield Opcode(stream[at] & 15), stream[start : start + size]
         at = start + size
-    return None
+
+
+def close_code_of(stream: bytes) -> int | None:
+    """Of the close frame that a server's stream of frames ends with."""
+    return next((int.from_bytes(data[:2], "big") for code, data in frames_of(stream) if code == Opcode.CLOSE), None)

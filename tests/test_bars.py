@@ -20,6 +20,8 @@ from server.fetch import fetcher
 from tests.contrary_ledger import ContraryLedger
 from tests.entries import A, B
 from tests.ledgers import Published, publishing
+from tests.meeting import feed, invited
+from tests.pairs import people
 from tests.positions import NOW
 from tests.running import connected, serving, until
 from tests.test_cli import run
@@ -168,6 +170,24 @@ async def test_who_is_barred_ends_the_game_that_runs_and_begins_none_that_counts
         for _ in check(fetcher(str(server.data / "archive")), seen, 0):
             pass
         assert seen.faults == []
+
+
+async def test_who_is_barred_while_waiting_takes_no_seat_in_a_game_that_counts(tmp_path: Path) -> None:
+    with serving(tmp_path) as server:
+        async with people(server, 2, seed=61) as (barred_one, other):
+            mine = await feed(barred_one, "me")
+            assert (await barred_one.ask("queue", "q", rules="playbook/1"))["type"] == "queued"
+            player = barred_one.guest.player
+            done = await asyncio.to_thread(run, "bar", player, "--reason", "two accounts", "--data", server.data)
+            assert done.returncode == 0, done.stderr
+            assert (await other.ask("queue", "q", rules="playbook/1"))["type"] == "queued"
+            (row,) = await mine.until(lambda rows: list(rows["games"].values()))
+            game = bytes.fromhex(row["game"])
+            assert row["counts"]
+            assert (await barred_one.sit(game))["reason"] == "barred"
+            assert (await other.sit(game))["type"] == "done"
+            free = await invited(other)
+            assert (await barred_one.sit(free))["type"] == "done", "it counts for nothing"
 
 
 def test_the_command_says_what_it_can_not_do(tmp_path: Path) -> None:

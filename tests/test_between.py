@@ -10,6 +10,7 @@ import pytest
 
 from rules.game import Finished, Resigned, Seated, TimeUp, Unsealed
 from rules.war import Readied
+from tests.meeting import both_seated, dealt, feed, invited
 from tests.pairs import Person, opened, people
 from tests.running import JSON, MSGPACK, RULES, Client, Message, Server, connect, connected, serving
 
@@ -20,91 +21,6 @@ pytestmark = pytest.mark.anyio
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     with serving(tmp_path_factory.mktemp("between")) as running:
         yield running
-
-
-async def invited(
-    maker: Person, rules: str = RULES, *, listed: bool = False, name: str = "i", **settings: Any
-) -> bytes:
-    made = await maker.ask("invite", name, rules=rules, settings=settings, listed=listed)
-    assert made["type"] == "done", made
-    return bytes.fromhex(made["game"])
-
-
-async def both_seated(*people_: Person, **settings: Any) -> bytes:
-    game = await invited(people_[0], **settings)
-    for person in people_:
-        answer = await person.sit(game)
-        assert answer["type"] == "done", answer
-    return game
-
-
-async def dealt(*people_: Person, **settings: Any) -> bytes:
-    game = await both_seated(*people_, **settings)
-    for person in people_:
-        answer = await person.mix(game)
-        assert answer["type"] == "done", answer
-    for person in people_:
-        held = person.games[game]
-        await person.until(lambda held=held: held.table["position"] is not None and held.my_turn)  # type: ignore[misc]
-    return game
-
-
-class Feed:
-    """A feed as its frames tell it, each delta behind the one before."""
-
-    def __init__(self, person: Person, topic: str) -> None:
-        self.person, self.topic = person, topic
-        self.version = -1
-        self.epoch = b""
-        self.recovered: bool | None = None
-        self.rows: dict[str, dict[str, Any]] = {}
-        self.taken = 0
-
-    def take(self) -> "Feed":
-        """Whatever has come since."""
-        assert self.person.client is not None
-        frames = self.person.client.frames
-        while self.taken < len(frames):
-            frame = frames[self.taken]
-            self.taken += 1
-            if frame.get("topic") == self.topic:
-                self._take(frame)
-        return self
-
-    def _take(self, frame: Message) -> None:
-        match frame["type"]:
-            case "subscribed":
-                self.version, self.epoch, self.recovered = frame["version"], frame["hash"], frame["recovered"]
-            case "snapshot":
-                assert frame["version"] == self.version
-                self.rows = {name: {_key(row): row for row in rows} for name, rows in frame["state"].items()}
-            case "delta":
-                assert frame["version"] == self.version + 1, "gapless"
-                self.version += 1
-                for name, keys in frame["gone"].items():
-                    for key in keys:
-                        del self.rows[name][key]
-                for name, rows in frame["put"].items():
-                    self.rows[name].update({_key(row): row for row in rows})
-
-    async def until(self, condition: Any) -> Any:
-        client = await self.person.here()
-        return await client.until(lambda: condition(self.take().rows) if self.take().rows else None)
-
-
-def _key(row: Any) -> str:
-    return str(row if isinstance(row, str) else row["game"])
-
-
-async def feed(person: Person, topic: str, after: tuple[int, bytes] | None = None) -> Feed:
-    client = await person.here()
-    found = Feed(person, topic)
-    found.taken = len(client.frames)
-    await client.send({"type": "subscribe", "topic": topic, **({"after": after} if after else {})})
-    await client.until(lambda: found.take().recovered is not None)
-    await client.ping()
-    found.take()
-    return found
 
 
 # ---------------------------------------------------------------- whole games
@@ -144,6 +60,26 @@ async def test_two_who_queue_play_a_game_that_counts_and_may_queue_again(server:
             assert server.audit(game).over
             for each in mine:
                 await each.until(lambda rows: not rows["games"] and not rows["queues"])
+
+
+async def test_a_paired_game_that_ends_void_is_none_of_the_three_that_count_in_a_day(server: Server) -> None:
+    async with people(server, 2, seed=42) as pair:
+        mine = [await feed(person, "me") for person in pair]
+        counted = []
+        for number in range(5):
+            for person in pair:
+                assert (await person.ask("queue", f"q{number}", rules="gameweave/1"))["type"] == "queued"
+            (row,) = await mine[0].until(lambda rows: list(rows["games"].values()))
+            counted.append(row["counts"])
+            game = bytes.fromhex(row["game"])
+            for person in pair:
+                await person.sit(game)
+            if number:
+                await pair[0].mix(game)
+            await pair[1].do(game, "leave", {"do": "Resign"})
+            for each in mine:
+                await each.until(lambda rows: not rows["games"])
+        assert counted == [True, True, True, True, False]
 
 
 # ---------------------------------------------------------------- meeting

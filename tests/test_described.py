@@ -4,6 +4,7 @@ import asyncio
 import contextlib
 import json
 import re
+from collections import defaultdict
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
 from pathlib import Path
 from random import Random
@@ -29,7 +30,7 @@ from server.wire import JSON, BadFrame, Do
 from tests import browser as at
 from tests.browser import visiting
 from tests.running import JSON as JSON_NAME
-from tests.running import ROOT, Guest, Message, Server, connected, eventually, serving
+from tests.running import ROOT, Guest, Message, Server, connected, eventually, serving, until
 from tests.test_docs import examples
 from tests.test_page_replay import a_war
 
@@ -265,6 +266,11 @@ async def games(server: Server) -> list[str]:
         return [over.hex(), (await client.open("relaxed")).hex()]
 
 
+def spends(endpoint: Endpoint) -> bool:
+    """Whether the token that asked is nobody's after it."""
+    return (endpoint.method, endpoint.path) in {("POST", "/api/session/renew"), ("DELETE", "/api/me")}
+
+
 def check_answer(endpoint: Endpoint, answer: httpx.Response) -> None:
     """Status, media type and body are among those described for this address."""
     operation = HTTP["paths"][endpoint.open_path][endpoint.method.lower()]
@@ -285,10 +291,12 @@ async def test_every_address_answers_as_described_whatever_it_is_asked(server: S
         "ladder": st.sampled_from(["states-relaxed", "states-versus", "classic-house", "x"]),
         "measure": st.sampled_from(["wins", "win-rate", "rating", "x"]),
         "window": st.sampled_from(["all", "week", "2026-11-29", "2026-W48", "x"]),
+        "index": st.sampled_from(["0", "1", "00", "-1", "9" * 19, "9" * 20, "x", "%00", "٣"]),
         "path": st.sampled_from(["0/000", "0/000.p/1", "entries/000.p/1", "entries/000.p/300", "x", "%00", "ü"]),
     }
     bodies = st.sampled_from(
         ["", "{}", "[]", "null", '{"keep":"bearer"}', '{"keep":"cookie"}', '{"keep":1}', '{"keep":"no"}', "{",
+         '{"name":"Ada Byron"}', '{"name":"x"}', '{"name":1}',
          json.dumps({"token": token}), '{"token":"no"}', '{"token":null}', "\x00", "x" * 5000]
     )  # fmt: skip
     headers = st.fixed_dictionaries(
@@ -310,12 +318,14 @@ async def test_every_address_answers_as_described_whatever_it_is_asked(server: S
             path = re.sub(r"{(\w+)}", lambda named: data.draw(words[named[1]]), endpoint.open_path)
             names = data.draw(st.sets(st.sampled_from([*endpoint.query, "more"]), max_size=3))
             query = {
-                name: data.draw(st.sampled_from(["0", "1", "-1", "x", "99999", "", guest.player, games[0]]))
+                name: data.draw(st.sampled_from(["0", "1", "-1", "x", "99999", "9" * 20, "", guest.player, games[0]]))
                 for name in names
             }
             body = None if endpoint.body is None else data.draw(bodies)
             http.cookies.clear()
             sent = data.draw(headers)
+            if spends(endpoint) and sent.get("Authorization") == f"Bearer {token}":
+                sent["Authorization"] = f"Bearer {server.join().token}"
             answer = http.request(endpoint.method, path, params=query or None, headers=sent, content=body)
             check_answer(endpoint, answer)
             seen.add((endpoint.path, answer.status_code))
@@ -327,18 +337,29 @@ async def test_every_address_answers_as_described_whatever_it_is_asked(server: S
 async def test_each_address_has_answered_well_and_with_each_of_its_games(server: Server, games: list[str]) -> None:
     guest = server.join()
     over, running = games
-    with server.http(headers={"Authorization": f"Bearer {guest.token}"}) as http:
+    well: defaultdict[tuple[str, str], set[int]] = defaultdict(set)
+    with server.http() as http:
+        until(lambda: http.get(f"/games/{over}.jsonl").status_code == 200)
+        tile = f"0/000.p/{http.get('/api/ledger').json()['signed']}"
         for endpoint in ENDPOINTS:
             for game in (over, running):
-                named = {"game": game, "path": "0/000", "player": guest.player}
+                named = {"game": game, "path": tile, "player": guest.player, "index": "0"}
                 named |= {"ladder": "states-strategic", "measure": "wins", "window": "week"}
                 path = endpoint.open_path.format(**named)
                 bodies: list[Any] = [None]
                 if endpoint.body is not None:
-                    bodies = [{"keep": "bearer"}, {"keep": "cookie"}, {}, {"token": guest.token}]
+                    name = {"name": f"Ada {guest.player[:8]}"}
+                    bodies = [{"keep": "bearer"}, {"keep": "cookie"}, {}, {"token": guest.token}, name]
+                query = dict.fromkeys(endpoint.needed, "1")
+                statuses = set()
                 for body in bodies:
                     http.cookies.clear()
-                    check_answer(endpoint, http.request(endpoint.method, path, json=body))
+                    asking = {"Authorization": f"Bearer {(server.join() if spends(endpoint) else guest).token}"}
+                    answer = http.request(endpoint.method, path, params=query, headers=asking, json=body)
+                    check_answer(endpoint, answer)
+                    statuses.add(answer.status_code)
+                well[endpoint.method, endpoint.path] |= statuses & endpoint.answers.keys()
+        assert [endpoint.path for endpoint in ENDPOINTS if not well[endpoint.method, endpoint.path]] == []
         assert http.get(f"/api/games/{over}/review").status_code == 200
         assert http.get(f"/api/games/{running}/review").status_code == 409
         witness = http.get(f"/api/games/{over}/witness", params={"wait_ms": 2000}).json()

@@ -205,7 +205,7 @@ async def test_a_players_page_tells_the_record_and_leads_to_every_game(
     indices = await history.evaluate_all("rows => rows.map((row) => Number(/entry ([0-9]+)/.exec(row.innerText)[1]))")
     assert indices == [game["index"] for game in games]
     await history.first.get_by_role("link", name="Replay").click()
-    await page.wait_for_url(f"**/#/game/{games[0]['game']}*")
+    await page.wait_for_url(f"**/#/game/{games[0]['game']}/replay*")
     # Somebody else's: of one's own this browser would miss the chance that it never brought.
     (last, *_) = told(server, f"/api/players/{members[-2].player.hex()}/games")["games"]
     await page.goto(f"/#/player/{members[-2].player.hex()}")

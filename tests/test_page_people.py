@@ -8,7 +8,7 @@ import pytest
 from playwright.async_api import Browser, BrowserContext, Page, async_playwright, expect
 
 from rules.fifty_states import Captured, Committed, Revealed
-from rules.game import Fact, Finished, Seated
+from rules.game import Dealt, Fact, Finished, Seated
 from tests import browser as at
 from tests.browser import visiting
 from tests.running import Server, serving
@@ -50,6 +50,12 @@ async def third(browser: Browser, server: Server) -> AsyncIterator[BrowserContex
         yield context
 
 
+@pytest.fixture
+async def fourth(browser: Browser, server: Server) -> AsyncIterator[BrowserContext]:
+    async with visiting(browser, server) as context:
+        yield context
+
+
 async def at_one_table(one: BrowserContext, other: BrowserContext, game: str, pace: str | None = None) -> list[Page]:
     """Two pages at a game that one invited the other to, with the cards dealt."""
     host = await at.arrive(one)
@@ -59,8 +65,17 @@ async def at_one_table(one: BrowserContext, other: BrowserContext, game: str, pa
     return [host, guest]
 
 
-async def test_two_windows_play_a_whole_game_and_a_third_watches(
-    one: BrowserContext, other: BrowserContext, third: BrowserContext, server: Server
+async def replayed(context: BrowserContext, game: bytes) -> Page:
+    """The finished game's last moment, in a window that never saw it before."""
+    page = await at.arrive(context, f"/#/game/{game.hex()}/replay")
+    await expect(page.get_by_role("slider", name="Moment of the game")).to_be_visible()
+    await page.keyboard.press("End")
+    await expect(at.ending(page)).to_be_visible()
+    return page
+
+
+async def test_two_windows_play_a_whole_game_a_third_watches_and_a_fourth_replays(
+    one: BrowserContext, other: BrowserContext, third: BrowserContext, fourth: BrowserContext, server: Server
 ) -> None:
     host, guest = await at_one_table(one, other, STATES)
     for page in (host, guest):
@@ -85,9 +100,14 @@ async def test_two_windows_play_a_whole_game_and_a_third_watches(
     for seat, page in enumerate((host, guest)):
         await expect(at.ending(page)).to_have_text("You win" if finished.winner == seat else "Your opponent wins")
     who = ("The first player", "The second player")[finished.winner or 0]
-    await expect(at.ending(watcher)).to_have_text(f"{who} wins")
+    replay = await replayed(fourth, game)
     battles = len([fact for fact in facts if isinstance(fact, Captured)])
-    assert [await at.matches(page) for page in (host, guest, watcher)] == [battles] * 3
+    for page in (watcher, replay):
+        await expect(at.ending(page)).to_have_text(f"{who} wins")
+    assert [await at.matches(page) for page in (host, guest, watcher, replay)] == [battles] * 4
+    told = [await verdict(page) for page in (watcher, replay)]
+    assert told[0] == told[1] != ""
+    await looks_from_each_seat(replay, game, server)
     assert server.audit(game).passed
     await guest.get_by_role("link", name="How fair was this?").click()
     await expect(guest.get_by_role("heading", name="Every check passed")).to_be_visible()
@@ -95,8 +115,37 @@ async def test_two_windows_play_a_whole_game_and_a_third_watches(
     assert len([fact for fact in facts if isinstance(fact, Committed)]) == 2 * battles
 
 
+async def verdict(page: Page) -> str:
+    return await page.locator(".verdict").inner_text()
+
+
+async def looks_from_each_seat(page: Page, game: bytes, server: Server) -> None:
+    """Whoever is looked at as sits next to us, with the hand that was dealt."""
+    facts = at.facts_of(server, game)
+    dealt = next(number for number, fact in enumerate(facts, 1) if isinstance(fact, Dealt))
+    revealed = [number for number, fact in enumerate(facts, 1) if isinstance(fact, Revealed)]
+    await page.get_by_label("Moment of the game").fill(str(revealed[0]))
+    await expect(page.locator(".verdict")).to_have_text("Both cards are sealed, and are being shown …")
+    for seat, mine, theirs in (
+        (1, "The second player", "The first player"),
+        (0, "The first player", "The second player"),
+    ):
+        await page.get_by_label("Seen by").select_option(label=mine)
+        await page.get_by_label("Moment of the game").fill(str(dealt))
+        await expect(page.get_by_role("heading", level=1)).to_have_text(f"The Game of 50 States: {theirs}")
+        await expect(page.get_by_role("heading", name=f"{theirs}’s hand · 7 cards")).to_be_visible()
+        held = page.locator(".open-hand")
+        await expect(held).to_have_count(1)
+        await expect(held.get_by_role("heading")).to_have_text(f"{mine} holds 7")
+        cards = {int(text.split()[0]) for text in await held.locator(".tag").all_inner_texts()}
+        played = {fact.card for fact in facts if isinstance(fact, Revealed) and fact.seat == seat and fact.battle < 4}
+        assert played <= cards
+    await page.get_by_label("Moment of the game").fill(str(len(facts)))
+    await expect(at.ending(page)).to_be_visible()
+
+
 async def test_two_who_wait_are_brought_to_one_table_and_war_goes_on_while_one_is_offline(
-    one: BrowserContext, browser: Browser, server: Server
+    one: BrowserContext, third: BrowserContext, fourth: BrowserContext, browser: Browser, server: Server
 ) -> None:
     # The browser says aloud that it has no network.
     async with visiting(browser, server, expected=("ERR_INTERNET_DISCONNECTED",)) as context:
@@ -109,6 +158,8 @@ async def test_two_who_wait_are_brought_to_one_table_and_war_goes_on_while_one_i
             await expect(page.get_by_text("This game counts.")).to_be_visible()
         game = at.game_of(first)
         assert at.game_of(second) == game
+        watcher = await at.arrive(third, f"/#/game/{game.hex()}")
+        await expect(watcher.get_by_text("You are watching.").first).to_be_visible()
         await first.locator(".confirm").click()
         await second.locator(".confirm").click()
         for page in (first, second):
@@ -128,6 +179,14 @@ async def test_two_who_wait_are_brought_to_one_table_and_war_goes_on_while_one_i
             await expect(at.ending(page)).to_have_text("A draw" if finished.winner is None else words)
             await expect(page.get_by_role("button", name="Rematch")).to_be_visible()
         assert await at.war_piles(first) == (await at.war_piles(second))[::-1]
+        # Who watched and who looks at it afterwards see what the two saw, from the first seat.
+        replay = await replayed(fourth, game)
+        host = (first, second)[seats[await at.player_of(second)] == 0]
+        for page in (watcher, replay):
+            winner = ("The first player wins", "The second player wins")[finished.winner or 0]
+            await expect(at.ending(page)).to_contain_text("A draw" if finished.winner is None else winner)
+            assert await at.war_piles(page) == await at.war_piles(host)
+            assert await at.battles(page) == await at.battles(host)
     assert server.audit(game).passed
 
 
@@ -348,3 +407,21 @@ async def test_every_screen_fits_a_phone_and_axe_finds_nothing_serious(browser: 
             async for name, page in every_screen(await host.new_page(), await guest.new_page()):
                 width = await page.evaluate("document.documentElement.scrollWidth - innerWidth")
                 assert (name, width, await at.violations(page)) == (name, 0, [])
+
+
+async def test_a_seat_that_nobody_took_has_nothing_to_replay_and_the_lobby_leads_nowhere_but_on(
+    one: BrowserContext, other: BrowserContext
+) -> None:
+    host = await at.arrive(one, "/#/lobby")
+    section = host.get_by_role("region", name="Play a person")
+    await expect(section.get_by_role("link", name="Lobby and live games")).to_have_count(0)
+    # Side by side where there is room.
+    tops = await section.locator(".games-of .button").evaluate_all("all => all.map((each) => each.offsetTop)")
+    assert len(tops) == 4
+    assert len(set(tops)) == 1
+    await at.seek(host, STATES)
+    await host.get_by_role("button", name="Open a seat in the lobby").click()
+    await host.get_by_role("button", name="Take the invitation back").click()
+    await expect(host.get_by_role("button", name="Take the invitation back")).to_have_count(0)
+    stranger = await at.arrive(other, f"/#/game/{at.game_of(host).hex()}/replay")
+    await expect(stranger.get_by_role("heading", name="Nothing to replay")).to_be_visible()

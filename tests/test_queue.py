@@ -160,7 +160,7 @@ async def test_a_pairing_claims_both_places_and_arranges_the_game_in_one_write(s
     assert await meeting_store.waiting(RULES) == 0
     await meeting_store.opened(paired.game)
     assert await meeting_store.unopened() == []
-    await meeting_store.forget(paired.game)
+    await meeting_store.forget(paired.game, void=False)
     assert await meeting_store.of(player(1)) == []
 
 
@@ -214,6 +214,21 @@ async def test_a_fourth_game_of_a_day_claims_nothing_and_the_next_day_counts_aga
         before = holder or b""
 
 
+@pytest.mark.parametrize("void", [True, False])
+async def test_a_void_is_none_of_the_games_that_count_in_a_day(store: Store, void: bool) -> None:
+    meeting_store, _ = store
+    counted, before = [], b""
+    for number in range(COUNTED_A_DAY_MAX + 1):
+        await meeting_store.enter(entry(1, NOW, before))
+        await meeting_store.enter(entry(2, NOW, before))
+        (paired,) = await meeting_store.pair(RULES, SERVER, NOW)
+        counted.append(paired.counts)
+        for _ in range(2):
+            await meeting_store.forget(paired.game, void=void and number == 0)
+        before = paired.game
+    assert counted == [True] * COUNTED_A_DAY_MAX + [void]
+
+
 async def test_a_thousand_at_once_and_many_pairings_at_once_seat_nobody_twice(store: Store) -> None:
     meeting_store, _ = store
 
@@ -261,7 +276,7 @@ async def test_an_arranged_game_is_its_players_until_it_is_forgotten(store: Stor
     assert await kept.of(player(3)) == []
     await kept.joins(player(3), one.game)
     for _ in range(2):
-        await kept.forget(one.game)
+        await kept.forget(one.game, void=True)
     assert await kept.meeting(one.game) is None
     assert await kept.of(player(3)) == []
     assert await kept.of(player(1)) == [other]

@@ -8,10 +8,10 @@ from random import Random
 import pytest
 
 from projections import saved
+from tests.meeting import feed
 from tests.pairs import Person
 from tests.redis_servers import RedisServer, redis_server
 from tests.running import Server, connect, eventually
-from tests.test_between import feed
 
 pytestmark = pytest.mark.anyio
 

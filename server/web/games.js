@@ -11,6 +11,7 @@ import { war } from "./views/war.js";
  * @property {any} table as the server sent it (docs/protocol.md)
  * @property {readonly import("./gamelog.js").Fact[]} facts as many as the view keeps
  * @property {number | null} seat ours; null: we watch
+ * @property {number} side the seat drawn next to us: ours; where we watch, seat 0, or the one looked at as
  * @property {readonly number[]} hand
  * @property {boolean} settled whether the hand is that of the table; else the next one is on its way
  * @property {number | null} chosen

@@ -62,7 +62,7 @@ class Followed {
     const { id, table, facts, seat, hand, settled, chosen, pending, refusal, newsFrom, pledge } = this.game;
     if (!table?.opened || table.seats.includes(null)) return null;
     return {
-      id, table, facts, seat, hand, settled, chosen, pending, refusal, newsFrom,
+      id, table, facts, seat, side: seat ?? 0, hand, settled, chosen, pending, refusal, newsFrom,
       sealed: pledge.card, owing: this.owing, called: this.game.called, people: this.people, turnedByClock: Boolean(this.view?.luck),
       roomy: roomy.matches, leaving: this.leaving,
     };

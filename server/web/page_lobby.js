@@ -15,7 +15,7 @@ export class LobbyPage {
   constructor(app) {
     this.app = app;
     this.lobby = new Feed(app.socket, "lobby", () => app.changed());
-    this.people = new Seeking(app, (game) => void openGame(app.socket, game, game.modes[0].mode));
+    this.people = new Seeking(app, (game) => void openGame(app.socket, game, game.modes[0].mode), true);
   }
 
   begin() {

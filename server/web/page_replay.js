@@ -7,6 +7,7 @@ import { inWords } from "./reasons.js";
 import { home, lobby, moved, toExport, toFair, toGame, toHow, toReplay, toReview, views } from "./route.js";
 import { hex } from "./verify/hash.js";
 import { sentence, sheet } from "./views/frame.js";
+import { names } from "./views/opponent.js";
 import { place, player } from "./views/replay.js";
 
 /** @typedef {import("./main.js").App} App */
@@ -304,13 +305,13 @@ export class ReplayPage {
 
   /** @returns {import("./games.js").Seen | null} */
   get seen() {
-    const { id, moment } = this;
+    const { id, moment, view, as } = this;
     if (!moment?.table.seats[1]) return null;
     const facts = this.log.facts.slice(0, moment.version);
     const people = moment.table.opened.mode === "versus" ? { left: null, presence: null, rematch: /** @type {const} */ ("none") } : null;
     return {
-      id, table: moment.table, facts, seat: null, hand: [], settled: true, chosen: null, pending: null, refusal: null, newsFrom: this.#from,
-      roomy: false, leaving: false, replayed: true, sealed: null, owing: [], called: this.called, people, turnedByClock: Boolean(this.view?.luck),
+      id, table: moment.table, facts, seat: null, side: people && view?.hand && as === "1" ? 1 : 0, hand: [], settled: true, chosen: null, pending: null, refusal: null, newsFrom: this.#from,
+      roomy: false, leaving: false, replayed: true, sealed: null, owing: [], called: this.called, people, turnedByClock: Boolean(view?.luck),
     };
   }
 
@@ -326,6 +327,7 @@ export class ReplayPage {
   draw() {
     const { seen, view, id } = this;
     if (this.missing) return sheet("No replay here", sentence(inWords(this.missing), home, "Back to the desks"));
+    if (!seen && this.moment) return sheet("Nothing to replay", sentence("The second seat was never taken, so no card was dealt.", home, "Back to the desks"));
     if (!seen) return sheet("Replay", html`<p class="lead">Fetching the record …</p>`);
     if (!view) return sheet("Another game", sentence(`This page doesn’t know the rules “${seen.table.opened.rules}”. Load it again: a newer one may.`, home, "Back to the desks"));
     const links = { home, lobby, review: toReview(id), replay: toReplay(id), fair: toFair(id), file: toExport(id), how: toHow(shelfOf(view).id) };
@@ -340,7 +342,7 @@ export class ReplayPage {
       version: this.playing ? version : (this.#wanted ?? this.#asked ?? version), first, last, over, playing, speed, speeds, as, copied, hands,
       views: view.hand ? views : ["public"],
       laid: view.hand,
-      rival: seen.table.opened.mode === "versus" ? "The other player" : view.luck ? "The computer" : "The rival",
+      names: seen.people ? names(seen) : ["The player", view.luck ? "The computer" : "The rival"],
       words: place(seen.facts[version - 1], view.title(seen)),
       live: toGame(this.id),
       acts: {

@@ -11,10 +11,11 @@ export class Seeking {
   /** Whether an invitation is being made. */
   busy = false;
 
-  /** @param {App} app @param {(game: GameView) => void} rival plays a rival, or the computer, meanwhile */
-  constructor(app, rival) {
+  /** @param {App} app @param {(game: GameView) => void} rival plays a rival, or the computer, meanwhile @param {boolean} [inLobby] */
+  constructor(app, rival, inLobby = false) {
     this.app = app;
     this.rival = rival;
+    this.inLobby = inLobby;
   }
 
   /** The game that is chosen. @returns {GameView} */
@@ -60,6 +61,7 @@ export class Seeking {
     const since = meeting.since(game.rules);
     return draw({
       game, games,
+      inLobby: this.inLobby,
       pace: this.pace,
       busy: this.busy,
       mine: meeting.games,

@@ -43,8 +43,8 @@ function choices({ at }, catalogue, listed) {
     return toBoard(other.ladder, found.measure, found.windows.includes(at.window) ? at.window : "all");
   };
   return html`
-    <div class="choices">${shelves.map(({ name, holds }) => tabs(name, catalogue.ladders.filter((each) => holds(each.ladder)).map((each) => ({ name: ladderOf(each.ladder).short, href: to(each, at.measure), here: each.ladder === at.ladder })), name))}</div>
-    <div class="choices">
+    <div class="board-choices">${shelves.map(({ name, holds }) => tabs(name, catalogue.ladders.filter((each) => holds(each.ladder)).map((each) => ({ name: ladderOf(each.ladder).short, href: to(each, at.measure), here: each.ladder === at.ladder })), name))}</div>
+    <div class="board-choices">
     ${listed ? tabs("Measures", measured.map(({ measure }) => ({ name: measureName(measure), href: to(listed, measure), here: measure === at.measure }))) : nothing}
     ${windows.length > 1 ? tabs("Windows", windows.map((window) => ({ name: windowName(window), href: toBoard(at.ladder, at.measure, window), here: window === at.window }))) : nothing}
     </div>
@@ -59,7 +59,7 @@ const shelves = [
 /** @param {string} label @param {readonly {name: string, href: string, here: boolean}[]} all @param {string} [shown] */
 function tabs(label, all, shown) {
   return html`
-    <div class="choice-of">
+    <div class="board-choice">
       ${shown ? html`<span class="label" aria-hidden="true">${shown}</span>` : nothing}
       <nav class="chips" aria-label=${label}>
         ${all.map(({ name, href, here }) => html`<a class="chip" href=${href} aria-current=${here ? "page" : nothing}>${name}</a>`)}

@@ -11,7 +11,7 @@ import { review } from "./fifty_states_review.js";
 import { how } from "./fifty_states_how.js";
 import { hint, status } from "./fifty_states_status.js";
 import { cards as counted, news, possessive, reason, result, sentence } from "./fifty_states_words.js";
-import { between, names, opposite } from "./opponent.js";
+import { between, names, opposite, small } from "./opponent.js";
 import { papers, strip } from "./people.js";
 
 /** @typedef {import("./fifty_states_battles.js").Battle} Battle */
@@ -73,8 +73,7 @@ function title(seen) {
 function looked(seen) {
   const { table, facts, seat, chosen, pending, sealed } = seen;
   const all = battles(facts);
-  const me = seat ?? 0;
-  const { people } = seen;
+  const { people, side: me } = seen;
   const sent = pending && ["Play", "Commit"].includes(pending.command.do) ? pending.command.card : null;
   const held = sealed ?? chosen ?? sent;
   const over = Boolean(table.finished);
@@ -82,8 +81,8 @@ function looked(seen) {
   return {
     ...seen, all, me, rival, over, held,
     short: rival.short,
-    /** Our side, or seat 0's where we watch, within a sentence. */
-    mine: seat !== null ? "you" : people ? "the first player" : "the player",
+    /** Our side, or the one we look from, within a sentence. */
+    mine: seat !== null ? "you" : (seen.called[me] ?? small(names(seen)[me])),
     position: table.position,
     /** The reveal that lies on the table: until the next card is held out. @type {Battle | undefined} */
     last: over || (held === null && !(people && seat === null && table.position?.seals.some(Boolean))) ? all[all.length - 1] : undefined,

@@ -33,6 +33,7 @@ function between({ position, last, seat, me, short, held, sealed, pending, table
     return other ? `Both cards are sealed, and are being shown …` : `${card}${sealed === null ? "" : ","} lies sealed. It is shown by itself once ${short} has sealed a card.`;
   }
   if (held !== null) return `You hold out ${spokenCard(held)}. Seal it: nobody sees it before both cards are sealed.`;
+  if (seat === null && other && position.seals[me] !== null) return "Both cards are sealed, and are being shown …";
   if (seat === null && other !== (position.seals[me] !== null)) return `${sentence(other ? short : mine)} has sealed a card.`;
   const end = last?.endsRound ? ` Round ${last.round} is over: captured cards join the hands.` : "";
   if (told) return `${told}${end}`;

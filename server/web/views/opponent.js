@@ -35,15 +35,16 @@ export function names({ table, seat, called: [one, other] }) {
   return seat === 0 ? ["You", other ?? "Your opponent"] : [one ?? "Your opponent", "You"];
 }
 
-/** Who is opposite to us, or to seat 0 where we watch. @param {Seen} seen @returns {Opposite} */
+/** Who is opposite to us, or to the side we look from. @param {Seen} seen @returns {Opposite} */
 export function opposite(seen) {
-  const { table, seat } = seen;
+  const { table, side } = seen;
   if (!between(table)) {
     const { slug, name, line } = steward(table.seats[1].rival);
     return { name, short: name.split(" ")[0], line, picture: picture(slug) };
   }
-  const other = 1 - (seat ?? 0);
-  const name = names(seen)[other];
-  const short = seen.called[other] ?? name.charAt(0).toLowerCase() + name.slice(1);
-  return { name, short, line: "", picture: silhouette(other) };
+  const name = names(seen)[1 - side];
+  return { name, short: seen.called[1 - side] ?? small(name), line: "", picture: silhouette(1 - side) };
 }
+
+/** What is no name begins small within a sentence. @param {string} name */
+export const small = (name) => name.charAt(0).toLowerCase() + name.slice(1);

@@ -1,7 +1,7 @@
 // A player's page: trophies as pictures, badges, streaks, ranks, rivals, luck, and the games behind them all.
 import { html, nothing } from "../vendor/lit/lit-html.js";
 import { called, day, grouped, ladderOf, measureName, ordinal, percent, share, valueOf } from "../ladders.js";
-import { boards, home, toBoard, toFair, toGame, toLeaf, toPlayer } from "../route.js";
+import { boards, home, toBoard, toFair, toLeaf, toPlayer, toReplay } from "../route.js";
 import { metal } from "./boards.js";
 import { picture, steward } from "./opponent.js";
 import { sentence, sheet } from "./frame.js";
@@ -162,7 +162,7 @@ function past({ game, ladder, opponent, result, counts, at_ms, index }) {
         <span class="quiet about">${ladderOf(ladder).name}${counts ? "" : ", for nothing"} · <span class="nobreak">${day(at_ms)}</span></span>
       </th>
       <td><b class="outcome ${result}">${results[result] ?? result}</b><span class="quiet entry">entry <a href=${toLeaf(index)}>${grouped(index)}</a></span></td>
-      <td class="look"><a href=${toGame(game)}>Replay<span class="unseen"> of the game ${words(opponent)}, entry ${index}</span></a> <a href=${toFair(game)}>Verify<span class="unseen"> the game ${words(opponent)}, entry ${index}</span></a></td>
+      <td class="look"><a href=${toReplay(game)}>Replay<span class="unseen"> of the game ${words(opponent)}, entry ${index}</span></a> <a href=${toFair(game)}>Verify<span class="unseen"> the game ${words(opponent)}, entry ${index}</span></a></td>
     </tr>
   `;
 }

@@ -14,7 +14,7 @@ import { html, nothing } from "../vendor/lit/lit-html.js";
  * @property {readonly import("../route.js").View[]} views
  * @property {readonly {seat: number, cards: readonly number[]}[]} hands
  * @property {((cards: readonly number[]) => unknown) | undefined} laid draws a hand
- * @property {string} rival how seat 1 is called
+ * @property {import("./opponent.js").Names} names of both seats
  * @property {string} words what happened last
  * @property {boolean} copied
  * @property {string} live where the game goes on
@@ -32,10 +32,10 @@ import { html, nothing } from "../vendor/lit/lit-html.js";
 
 /** @type {Record<string, string>} */
 const happened = {
-  Opened: "The game is opened", Seated: "The seats are taken", Mixed: "A player’s chance is mixed in", Dealt: "The cards are dealt",
+  Opened: "The game is opened", Reserved: "A seat is kept", Seated: "The seats are taken", Mixed: "A player’s chance is mixed in", Dealt: "The cards are dealt",
   Committed: "A card is sealed", Revealed: "A sealed card is shown", Played: "A card is played", Captured: "The lower card is captured", RoundEnded: "The round is over",
   Readied: "A seat is ready to turn", Turned: "Both top cards are turned", Laid: "A war: cards are laid face down", Taken: "The cards are taken",
-  Resigned: "A player leaves", TimeUp: "Time is up", Finished: "The game is over", Unsealed: "The server’s secret is published",
+  Resigned: "A player leaves", TimeUp: "Time is up", Credited: "Time is given back", Finished: "The game is over", Unsealed: "The server’s secret is published",
 };
 
 /** @param {import("../gamelog.js").Fact | undefined} fact @param {string} title of the table after it */
@@ -88,26 +88,26 @@ const speed = ({ speed, speeds, acts }) => html`
 `;
 
 /** Whose cards are seen. A game that runs has its public view alone. @param {Look} look */
-function viewpoint({ as, views, over, rival, acts }) {
+function viewpoint({ as, views, over, names: [first, second], acts }) {
   if (!over || views.length < 2) return nothing;
-  const names = { public: "Public", 0: "The player", 1: rival, open: "Open cards" };
+  const named = { public: "Public", 0: first, 1: second, open: "Open cards" };
   return html`
     <label class="chosen-of">Seen by
       <select id="viewpoint" @change=${(/** @type {Event} */ event) => acts.setView(/** @type {any} */ (/** @type {HTMLSelectElement} */ (event.target).value))}>
-        ${views.map((each) => html`<option value=${each} .selected=${each === as}>${names[each]}</option>`)}
+        ${views.map((each) => html`<option value=${each} .selected=${each === as}>${named[each]}</option>`)}
       </select>
     </label>
   `;
 }
 
 /** @param {Look} look */
-function hands({ hands, laid, rival }) {
+function hands({ hands, laid, names }) {
   if (!laid || !hands.length) return nothing;
   return html`
     <div class="open-hands">
       ${hands.map(({ seat, cards }) => html`
         <section class="open-hand" data-seat=${seat}>
-          <h2 class="label">${seat ? rival : "The player"} holds ${cards.length}</h2>
+          <h2 class="label">${names[seat]} holds ${cards.length}</h2>
           ${cards.length ? laid(cards) : html`<p class="none">no card</p>`}
         </section>
       `)}

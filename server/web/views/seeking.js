@@ -15,6 +15,7 @@ import { clockWords, span } from "./people.js";
  * @property {number | null} waited seconds in the queue; null: not in it
  * @property {boolean} patient whether that is so long that a rival is offered
  * @property {string | null} refusal
+ * @property {boolean} inLobby whether this stands in the lobby itself
  *
  * @typedef {object} SoughtActs
  * @property {(choice: {rules?: string, pace?: number}) => void} choose
@@ -28,7 +29,7 @@ import { clockWords, span } from "./people.js";
 export function draw(sought, acts) {
   return html`
     <section class="seeking" aria-labelledby="seeking">
-      <div class="section"><h2 id="seeking">Play a person</h2><a class="more" href=${lobby}>Lobby and live games</a></div>
+      <div class="section"><h2 id="seeking">Play a person</h2>${sought.inLobby ? nothing : html`<a class="more" href=${lobby}>Lobby and live games</a>`}</div>
       ${sought.mine.map((mine) => waitingGame(mine, sought.games))}
       <div class="seek">
         <div class="choice-of games-of" role="group" aria-label="Game">

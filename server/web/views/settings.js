@@ -18,7 +18,7 @@ export function settings(settings, { name }) {
           <input id="name" class="link" autocomplete="nickname" spellcheck="false" maxlength="60" .value=${name ?? ""} aria-describedby="name-told" aria-invalid=${refusal ? "true" : nothing} />
           <button class="button" aria-disabled=${busy ? "true" : "false"}>Keep it</button>
         </div>
-        <p id="name-told" class=${refusal ? "refusal" : "quiet"}>${refusal ?? told ?? "2 to 20 letters and digits, changed at most once an hour. It stands on the leaderboards; no game and no entry of the ledger holds it."}</p>
+        <p id="name-told" class=${refusal ? "refusal" : "quiet"}>${refusal ?? told ?? "2 to 20 letters and digits, changed at most once an hour. Others see it at tables and on the leaderboards; no game and no entry of the ledger holds it."}</p>
       </form>
       <div class="settings">
         <p>Whoever has a recovery link of yours plays as you. A new key makes all of them worthless.</p>

@@ -83,7 +83,7 @@ function looked(variant, seen, sitting) {
   const position = seen.table.position;
   return {
     ...seen, variant, seen, sitting, position,
-    me: seen.seat ?? 0,
+    me: seen.side,
     over: Boolean(seen.table.finished),
     /** Whether a turn would be taken now, but for one that is under way. */
     turning: Boolean(position) && !seen.table.finished && seen.seat !== null && !seen.leaving && seen.owing.includes(seen.seat),

@@ -71,14 +71,14 @@ function openDeal({ variant, table }) {
 }
 
 /** @param {Look} look */
-function keys({ variant, people }) {
+function keys({ variant, people, seat }) {
   return html`
     <div class="keys">
       <h2 class="label">Keys</h2>
       <ul>
-        <li><kbd>Space</kbd> turn</li>
-        ${variant.auto ? html`<li><kbd>A</kbd> auto-play</li>` : nothing}
-        ${people ? nothing : html`<li><kbd>N</kbd> ${variant.anew.toLowerCase()}</li>`}
+        ${seat === null ? nothing : html`<li><kbd>Space</kbd> turn</li>`}
+        ${variant.auto && seat !== null ? html`<li><kbd>A</kbd> auto-play</li>` : nothing}
+        ${people || seat === null ? nothing : html`<li><kbd>N</kbd> ${variant.anew.toLowerCase()}</li>`}
         <li><kbd>F</kbd> full screen</li>
       </ul>
       ${document.fullscreenEnabled ? html`<button class="button small" @click=${fullScreen}>Full screen</button>` : nothing}

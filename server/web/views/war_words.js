@@ -22,14 +22,13 @@ import { rankOf, spokenCard } from "./playing_cards.js";
 export const counted = (count, one, many = `${one}s`) => `${count} ${count === 1 ? one : many}`;
 
 /** Ours first; somebody who watches is told of the player in seat 0. @param {Seen} seen */
-export function sides({ seat, table, called }) {
+export function sides({ seat, side, table, called }) {
   const watching = seat === null;
   const people = between(table);
-  const me = seat ?? 0;
-  const he = called[0] ?? (people ? "the first player" : "the player");
-  const other = !people ? "the computer" : (called[1 - me] ?? (watching ? "the second player" : "your opponent"));
+  const he = called[side] ?? (people ? "the first player" : "the player");
+  const other = !people ? "the computer" : (called[1 - side] ?? (watching ? "the second player" : "your opponent"));
   return {
-    me,
+    me: side,
     who: watching ? he : "you",
     other,
     /** As a pile is labelled. */
@@ -38,7 +37,7 @@ export function sides({ seat, table, called }) {
     /** @param {string} verb @param {string} [his] */
     does: (verb, his = `${verb}s`) => (watching ? `${he} ${his}` : `you ${verb}`),
     /** @param {number | null} seat_ @param {string} verb @param {string} [his] */
-    doing: (seat_, verb, his = `${verb}s`) => (seat_ !== (seat ?? 0) ? `${other} ${his}` : watching ? `${he} ${his}` : `you ${verb}`),
+    doing: (seat_, verb, his = `${verb}s`) => (seat_ !== side ? `${other} ${his}` : watching ? `${he} ${his}` : `you ${verb}`),
   };
 }
 
