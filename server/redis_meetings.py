@@ -10,7 +10,8 @@ All lie in one slot:
     {meetings}:queue:RULES hash from player to since_ms (8 bytes), server (16 bytes), and the rest packed
     {meetings}:queues      set of RULES
     {meetings}:servers     sorted set of servers by their last sign, in Unix milliseconds on their clock
-    {meetings}:day:N       hash from ladder and two players to how many counted games they were paired for that day
+    {meetings}:day:N       hash from ladder and two players to how many games that count they were paired for that day
+    {meetings}:paired:GAME which day's, and which field of it, this game is one of
 
 Places in ladders lie with their players, in other slots. So a pairing is first arranged, in one write, and then its
 places are claimed; whoever finds it unopened after a crash claims them before it is opened. Nothing but a pairing
@@ -40,8 +41,6 @@ GAMES, UNOPENED, BY_PLAYER, BY_GAME = (
 )
 REMATCHES, ASKED, OFFERED = (b"{meetings}:" + name for name in (b"rematches", b"asked", b"offered"))
 QUEUES, SERVERS = b"{meetings}:queues", b"{meetings}:servers"
-COUNTED = b"{meetings}:counted"
-"""Of each game that counts: the day it was paired on, in eight bytes, and who met."""
 PAIRS_MAX = 200
 """Arranged by one script, so that nobody else waits long."""
 CLAIMS_AT_ONCE = 64
@@ -72,9 +71,10 @@ class RedisMeetings:
         await self._write(scripts.MISSED, (BY_PLAYER, BY_GAME), player, game)
 
     async def forget(self, game: bytes, void: bool) -> None:
-        found: bytes | None = await self._read("HGET", COUNTED, game)
-        days = (_day(int.from_bytes(found[:8], "big")),) if found is not None else ()
-        await self._write(scripts.FORGET, (GAMES, UNOPENED, BY_PLAYER, BY_GAME, COUNTED, *days), game, int(void))
+        if void and (counted := await self._read("GET", _paired(game))) is not None:
+            day, _, met = counted.partition(b" ")
+            await self._write(scripts.DISCOUNT, (_paired(game), _day(int(day))), met)
+        await self._write(scripts.FORGET, (GAMES, UNOPENED, BY_PLAYER, BY_GAME), game)
 
     async def unopened(self) -> Sequence[Meeting]:
         found = await self._stored(sorted(await self._read("SMEMBERS", UNOPENED)))
@@ -123,10 +123,9 @@ class RedisMeetings:
         return left > 0
 
     async def pair(self, rules: str, server: bytes, now_ms: int) -> Sequence[Meeting]:
-        number = now_ms // DAY_MS
-        day = _day(number)
+        day = now_ms // DAY_MS
         found, days = await self._write(
-            scripts.SIGN, (_queue(rules), SERVERS, day), server, now_ms, now_ms - SERVER_MS_MAX
+            scripts.SIGN, (_queue(rules), SERVERS, _day(day)), server, now_ms, now_ms - SERVER_MS_MAX
         )
         records: dict[bytes, bytes] = dict(zip(found[::2], found[1::2], strict=True))
         waiting = {player: _entry(rules, player, record) for player, record in records.items()}
@@ -138,7 +137,7 @@ class RedisMeetings:
         )
         arranged: list[Meeting] = []
         for start in range(0, len(chosen), PAIRS_MAX):
-            arranged += await self._arrange(number, chosen[start : start + PAIRS_MAX], waiting, records, met)
+            arranged += await self._arrange(day, chosen[start : start + PAIRS_MAX], waiting, records, met)
         return arranged
 
     async def _arrange(
@@ -152,7 +151,7 @@ class RedisMeetings:
         """Those of the chosen pairs that nobody else has paired since, with their places claimed."""
         counting = [waiting[player] for pair in chosen if pair.counts for player in pair.players]
         stale = await self._stale(counting)
-        arguments: list[Value] = [DAY_SECONDS, day.to_bytes(8, "big"), len(stale)]
+        arguments: list[Value] = [DAY_SECONDS, len(stale), day]
         for player in stale:
             arguments += (player, records[player])
         found: dict[bytes, tuple[Meeting, Sequence[Entry]]] = {}
@@ -169,7 +168,7 @@ class RedisMeetings:
                 arguments += (first.player, records[first.player], second.player, records[second.player])
                 arguments += (game, _record(meeting, claims), key, met.get(key, 0))
         queue = _queue(waiting[chosen[0].players[0]].rules)
-        keys = (queue, GAMES, UNOPENED, BY_PLAYER, BY_GAME, _day(day), COUNTED)
+        keys = (queue, GAMES, UNOPENED, BY_PLAYER, BY_GAME, _day(day), *map(_paired, found))
         arranged = await self._write(scripts.PAIR, keys, *arguments)
         pairings = [found[game] for game in arranged]
         await self._claim([(each, [(one.player, one.ladder, one.before) for one in by]) for each, by in pairings])
@@ -250,13 +249,16 @@ def _record(meeting: Meeting, claims: Sequence[Entry] = ()) -> bytes:
     )
 
 
+def _queue(rules: str) -> bytes:
+    return b"{meetings}:queue:" + rules.encode()
+
+
 def _day(number: int) -> bytes:
-    """Who met how often on a day, by its number since 1970."""
     return b"{meetings}:day:%d" % number
 
 
-def _queue(rules: str) -> bytes:
-    return b"{meetings}:queue:" + rules.encode()
+def _paired(game: bytes) -> bytes:
+    return b"{meetings}:paired:" + game
 
 
 def _waits(entry: Entry) -> bytes:

@@ -53,22 +53,27 @@ MISSED = Script(
 
 FORGET = Script(
     """
-    local games, unopened, by_player, by_game, counted, day = unpack(KEYS)
-    local id, void = unpack(ARGV)
+    local games, unopened, by_player, by_game = unpack(KEYS)
+    local id = ARGV[1]
     for _, row in ipairs(redis.call('ZRANGEBYLEX', by_game, '[' .. id, '[' .. id .. string.rep('\\255', 16))) do
         redis.call('ZREM', by_player, string.sub(row, 17) .. id)
         redis.call('ZREM', by_game, row)
     end
     redis.call('HDEL', games, id)
     redis.call('SREM', unopened, id)
-    local met = redis.call('HGET', counted, id)
-    if met then
-        redis.call('HDEL', counted, id)
-        if void == '1' and day then redis.call('HINCRBY', day, string.sub(met, 9), -1) end
-    end
     """,
     flags="allow-oom",
 )
+
+DISCOUNT = Script(
+    """
+    local paired, day = unpack(KEYS)
+    local counted = redis.call('HEXISTS', day, ARGV[1]) == 1
+    if redis.call('DEL', paired) == 1 and counted then redis.call('HINCRBY', day, ARGV[1], -1) end
+    """,
+    flags="allow-oom",
+)
+"""A void is none of the games that count between its players: once."""
 
 OFFER = Script(
     """
@@ -146,8 +151,8 @@ SIGN = Script(
 PAIR = Script(
     _ADD_MEETING
     + """
-    local queue, games, unopened, by_player, by_game, day, counted = unpack(KEYS)
-    local day_seconds, day_number, dropped = ARGV[1], ARGV[2], ARGV[3]
+    local queue, games, unopened, by_player, by_game, day = unpack(KEYS)
+    local day_seconds, dropped, number = unpack(ARGV, 1, 3)
     local pairs_from = 4 + 2 * dropped
     for at = 4, pairs_from - 1, 2 do
         if redis.call('HGET', queue, ARGV[at]) == ARGV[at + 1] then redis.call('HDEL', queue, ARGV[at]) end
@@ -162,8 +167,8 @@ PAIR = Script(
             add(games, unopened, by_player, by_game, id, record, one .. other)
             if met ~= '' then
                 redis.call('HINCRBY', day, met, 1)
-                redis.call('HSET', counted, id, day_number .. met)
                 redis.call('EXPIRE', day, day_seconds)
+                redis.call('SET', KEYS[7 + (at - pairs_from) / 8], number .. ' ' .. met, 'EX', day_seconds)
             end
             arranged[#arranged + 1] = id
         end

@@ -276,7 +276,7 @@ async def test_an_arranged_game_is_its_players_until_it_is_forgotten(store: Stor
     assert await kept.of(player(3)) == []
     await kept.joins(player(3), one.game)
     for _ in range(2):
-        await kept.forget(one.game, void=False)
+        await kept.forget(one.game, void=True)
     assert await kept.meeting(one.game) is None
     assert await kept.of(player(3)) == []
     assert await kept.of(player(1)) == [other]

@@ -57,7 +57,7 @@ async def test_a_game_is_played_to_its_end_and_signed_with_nothing_of_it_in_the_
             done = await asyncio.to_thread(run, *words, "--data", server.data, **environment)
             assert done.returncode == 0, (words, done.stderr)
         done = await asyncio.to_thread(run, "audit", game.hex(), "--data", server.data)
-        assert (done.returncode, "has no game" in done.stderr) == (2, True), "without the setting it isn't there"
+        assert (done.returncode, "there is no log" in done.stderr) == (2, True), "nothing of it is in a file"
 
 
 async def test_a_closed_game_goes_to_the_archive_and_is_read_from_there(tmp_path: Path, redis: RedisServer) -> None:
