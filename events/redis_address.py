@@ -7,9 +7,10 @@
 `rediss` instead of `redis` speaks TLS. `?sentinel_password=…` is for Sentinels that want one of their own.
 """
 
+import re
 from dataclasses import dataclass
 from typing import Literal
-from urllib.parse import SplitResult, parse_qs, unquote, urlsplit
+from urllib.parse import parse_qs, unquote, urlsplit
 
 PORT = 6379
 SENTINEL_PORT = 26379
@@ -60,31 +61,40 @@ class Address:
         return f"{scheme}://{','.join(map(str, self.places))}{path}"
 
 
+_PARTS = re.compile(r"(?:([^:/?#]*):)?(?://([^/?#]*))?([^?#]*)(?:\?([^#]*))?(?:#.*)?", re.DOTALL)
+
+
 def is_redis(url: str) -> bool:
     return url.partition("://")[0].partition("+")[0] in ("redis", "rediss")
 
 
 def address(url: str) -> Address:
     """Raises BadAddress."""
-    split = urlsplit(url)
-    protocol, _, kind_name = split.scheme.partition("+")
+    scheme, authority, path, query = _parts(url)
+    protocol, _, kind_name = scheme.partition("+")
     kind = _KINDS.get(kind_name)
-    if protocol not in ("redis", "rediss") or kind is None or split.scheme.endswith("+"):
-        raise BadAddress(f"redis://, redis+sentinel:// or redis+cluster:// begins a Redis address, not {split.scheme}:")
-    user_info, _, hosts = split.netloc.rpartition("@")
+    if protocol not in ("redis", "rediss") or kind is None or scheme.endswith("+"):
+        raise BadAddress(f"redis://, redis+sentinel:// or redis+cluster:// begins a Redis address, not {scheme}:")
+    user_info, _, hosts = authority.rpartition("@")
     user, _, password = user_info.partition(":")
     places = tuple(_place(host, SENTINEL_PORT if kind == "sentinel" else PORT) for host in hosts.split(","))
     if kind == "server" and len(places) > 1:
         raise BadAddress("redis:// names one server: several are redis+sentinel:// or redis+cluster://")
     tls = protocol == "rediss"
-    path = split.path.strip("/")
+    path = path.strip("/")
     return Address(
         kind,
         places,
         Credentials(unquote(user) or None, unquote(password) or None, _db(path, kind), tls),
         _name(path) if kind == "sentinel" else "",
-        Credentials(password=_sentinel_password(split), tls=tls),
+        Credentials(password=_sentinel_password(query), tls=tls),
     )
+
+
+def _parts(url: str) -> tuple[str, str, str, str]:
+    """Scheme, authority, path and query (RFC 3986 appendix B). The library's own reader takes no list of hosts."""
+    scheme, authority, path, query = _PARTS.fullmatch(url).groups("")  # type: ignore[union-attr]
+    return scheme.lower(), authority, path, query
 
 
 def _place(text: str, port: int) -> Place:
@@ -114,8 +124,8 @@ def _name(path: str) -> str:
     return unquote(path)
 
 
-def _sentinel_password(split: SplitResult) -> str | None:
-    given = parse_qs(split.query)
+def _sentinel_password(query: str) -> str | None:
+    given = parse_qs(query)
     if unknown := given.keys() - {"sentinel_password"}:
         raise BadAddress(f"{', '.join(sorted(unknown))} is no option of a Redis address")
     return given["sentinel_password"][0] if given else None
