@@ -14,6 +14,7 @@ from events.sqlite import SqliteLog
 from projections.told import told
 from rules.game import Resign
 from server.app import PEOPLE_SCHEMAS, SCHEMAS
+from server.keys import operator_keys
 from server.people import People, token_text
 from tests.positions import Played, at_random
 
@@ -31,6 +32,7 @@ async def gather(folder: Path, games: Sequence[int], now_ms: int | None = None) 
     The last game of each is played now, the others a month ago."""
     await asyncio.to_thread(folder.mkdir, parents=True, exist_ok=True)
     now_ms = int(time.time() * 1000) if now_ms is None else now_ms
+    operator_keys(folder / "keys")
     database = await Database.open(folder / "statecraft.db", SCHEMAS)
     kept = await Database.open(folder / "people.db", PEOPLE_SCHEMAS, shared=True)
     try:

@@ -19,6 +19,7 @@ from rules import game
 from rules.fifty_states import FIFTY_STATES, Captured
 from rules.game import Dealer, Table, Unsealed
 from rules.war import CLASSIC, GAMEWEAVE, PLAYBOOK, Taken
+from server.keys import operator_keys
 from server.replaying import AT_ONCE_MAX, REPLAYS_MAX
 from tests.positions import Played, at_random, war_game
 from tests.running import BOTH, JSON, MSGPACK, Client, Message, Server, connected, serving
@@ -193,6 +194,7 @@ async def server(anyio_backend: str, tmp_path_factory: pytest.TempPathFactory) -
     """One that holds the games above."""
     folder: Path = tmp_path_factory.mktemp("replays")
     (folder / "data").mkdir()
+    operator_keys(folder / "data" / "keys")
     database = await Database.open(folder / "data" / "statecraft.db", (SCHEMA,))
     for played in GAMES.values():
         await SqliteLog(database).append(played.game, chain.origin(played.game), Batch(tuple(played.events)))
