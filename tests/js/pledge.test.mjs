@@ -1,5 +1,6 @@
 // What a browser pledges between people, against a server that tells it whatever it likes: nothing goes out before its time.
 import assert from "node:assert/strict";
+import { webcrypto } from "node:crypto";
 import { test } from "node:test";
 
 import { Game } from "../../server/web/game.js";
@@ -9,6 +10,9 @@ import { link, origin } from "../../server/web/verify/chain.js";
 import { hex, same } from "../../server/web/verify/hash.js";
 import { clientEntropy, clientSalt, entropyHash, sealOf } from "../../server/web/verify/promises.js";
 import { packed } from "./twins.mjs";
+
+// Node.js 18, which Debian 12 has, keeps it in a module of its own.
+globalThis.crypto ??= /** @type {any} */ (webcrypto);
 
 const secret = new Uint8Array(32).fill(5);
 const us = new Uint8Array(16).fill(1);
