@@ -129,7 +129,6 @@ async def test_sentinels_put_another_primary_in_the_place_of_a_killed_one(
             scripted, lost = await through(store, 50, kill)
     with capsys.disabled():
         print(f"\n{promise}: {scripted.appends} appends, {scripted.unknown} unknown, {lost} acknowledged events lost")
-    assert scripted.unknown
     if promise == "replicated 1":
         assert lost == 0
 
@@ -159,7 +158,6 @@ async def test_a_cluster_goes_on_when_one_of_its_primaries_is_killed(
             scripted, lost = await through(store, 50, kill)
     with capsys.disabled():
         print(f"\ncluster: {scripted.appends} appends, {scripted.unknown} unknown, {lost} acknowledged events lost")
-    assert scripted.unknown
     assert lost == 0
 
 
