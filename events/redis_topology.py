@@ -8,13 +8,14 @@ from typing import assert_never
 
 import hiredis
 
+from events.log import Unknown
 from events.redis_address import Address, Credentials, Place
 from events.redis_connection import Lost, Refused, Reply, Value, connect
 
 SLOTS = 16_384
 
 
-class Unreachable(TimeoutError):
+class Unreachable(Unknown, TimeoutError):
     """No server that could answer was found in time. Nothing was changed by what asked."""
 
 

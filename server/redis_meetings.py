@@ -23,11 +23,10 @@ import secrets
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from events.log import Log, Unknown
+from events.log import Log
 from events.redis_connection import Value
 from events.redis_script import Script
 from events.redis_store import RedisStore
-from events.redis_topology import Unreachable
 from events.shapes import pack, unpack
 from rules.fairness import GAME_BYTES
 from rules.game import DAY_MS
@@ -179,10 +178,7 @@ class RedisMeetings:
         stale = set()
         for start in range(0, len(entries), CLAIMS_AT_ONCE):
             some = entries[start : start + CLAIMS_AT_ONCE]
-            try:
-                held = await asyncio.gather(*(self._log.claimed(each.player, each.ladder) for each in some))
-            except Unreachable as error:
-                raise Unknown(str(error)) from error
+            held = await asyncio.gather(*(self._log.claimed(each.player, each.ladder) for each in some))
             stale |= {each.player for each, holder in zip(some, held, strict=True) if (holder or b"") != each.before}
         return stale
 
@@ -228,10 +224,7 @@ class RedisMeetings:
 
     async def _read(self, *command: Value) -> Any:
         """Raises Unknown."""
-        try:
-            return await self._store.read(TAG, *command)
-        except Unreachable as error:
-            raise Unknown(str(error)) from error
+        return await self._store.read(TAG, *command)
 
     async def _write(self, script: Script, keys: Sequence[bytes], *arguments: Value) -> Any:
         """Raises Unknown."""

@@ -352,6 +352,14 @@ class Client:
         await self.send({"type": type_, "id": id_, **fields})
         return (await self.until(lambda: self.answers[id_][before:]))[0]
 
+    async def insist(self, type_: str, id_: str | None = None, **fields: Any) -> Message:
+        """As `ask`; what the store didn't answer is sent again with its id (docs/protocol.md, `try_again`)."""
+        id_ = f"{type_}-{next(self._ids)}" if id_ is None else id_
+        async with asyncio.timeout(wait_seconds_max):
+            while (answer := await self.ask(type_, id_, **fields)).get("reason") == "try_again":  # noqa: ASYNC110
+                await asyncio.sleep(0.05)
+        return answer
+
     async def ping(self) -> None:
         """Everything sent before has been dealt with when this returns."""
         n, before = next(self._ids), len(self.frames)
@@ -363,7 +371,7 @@ class Client:
 
     async def open(self, mode: str = "relaxed", id_: str | None = None) -> bytes:
         """The player's game in that ladder."""
-        done = await self.ask("open", id_, rules=RULES, mode=mode, settings={})
+        done = await self.insist("open", id_, rules=RULES, mode=mode, settings={})
         assert done["type"] == "done", done
         return bytes.fromhex(done["game"])
 
@@ -381,7 +389,8 @@ class Client:
         return followed
 
     async def mix(self, followed: Followed, entropy: bytes = bytes(32), id_: str = "mix") -> Message:
-        done = await self.do(followed.game, {"do": "Mix", "entropy": entropy}, id_)
+        command = {"do": "Mix", "entropy": entropy}
+        done = await self.insist("do", id_, game=followed.game.hex(), command=command)
         assert done["type"] == "done", done
         await self.until(lambda: followed.my_turn)
         return done
@@ -391,7 +400,8 @@ class Client:
         await self.until(lambda: followed.my_turn)
         assert followed.hand is not None
         command = {"do": "Play", "battle": followed.battle, "card": followed.hand[0] if card is None else card}
-        done = await self.do(followed.game, command, id_ or f"play-{followed.battle}")
+        id_ = id_ or f"play-{followed.battle}"
+        done = await self.insist("do", id_, game=followed.game.hex(), command=command)
         assert done["type"] == "done", done
         await self.reach(followed, done["version"])
         return done

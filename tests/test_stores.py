@@ -128,6 +128,28 @@ async def test_two_who_are_paired_hold_their_places_in_the_log(tmp_path: Path, r
             await client.leave()
 
 
+async def test_while_redis_is_away_everybody_is_told_to_come_again(tmp_path: Path, redis: RedisServer) -> None:
+    with serving(tmp_path, {"STATECRAFT_STORE": redis.url}) as server:
+        guest = server.join()
+        client = await connect(server, guest)
+        game = await client.open()
+        redis.kill()
+        other = "00" * 16
+        with server.http() as http:
+            answers, page = await asyncio.gather(
+                client.ask("do", "a", game=other, command={"do": "Resign"}),
+                asyncio.to_thread(http.get, f"/api/games/{game.hex()}/export"),
+            )
+        assert (answers["type"], answers["reason"]) == ("refused", "try_again")
+        assert (page.status_code, page.json()["error"]) == (503, "try_again")
+        await client.send({"type": "subscribe", "topic": f"game/{other}"})
+        told = {"type": "not_subscribed", "topic": f"game/{other}", "reason": "try_again"}
+        await client.until(lambda: told in client.frames)
+        await redis.start()
+        await client.insist("do", "b", game=game.hex(), command={"do": "Resign"})
+        await client.leave()
+
+
 @pytest.mark.slow
 async def test_however_server_and_redis_are_killed_every_game_ends_right(tmp_path: Path, redis: RedisServer) -> None:
     chance = Random(5)
@@ -146,7 +168,8 @@ async def test_however_server_and_redis_are_killed_every_game_ends_right(tmp_pat
             await asyncio.to_thread(server.kill)
             await asyncio.to_thread(server.start)
             up.set()
-        assert not any(task.done() for task in playing)
+        for task in playing:
+            assert not task.done(), task.exception()
     for person in people:
         person.last = True
     await asyncio.gather(*playing)
