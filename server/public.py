@@ -60,12 +60,15 @@ async def closed_game(request: Request) -> Response:
 
 async def state(request: Request) -> Response:
     parts = parts_of(request)
+    # In this order, so that none waiting and all leaves signed says that every result of before is signed.
+    waiting = parts.sequencer.waiting
+    leaves = (await parts.ledger.head()).size
     signed = parts.publisher.signed
     body = {
         "key": str(parts.publisher.key),
-        "leaves": (await parts.ledger.head()).size,
+        "leaves": leaves,
         "signed": signed.size if signed else 0,
-        "partitions_waiting": parts.sequencer.waiting,
+        "partitions_waiting": waiting,
         "partitions_stopped": {str(number): why for number, why in sorted(parts.sequencer.alarms.items())},
         "not_signed_because": parts.publisher.refusal,
         "projections": {name: at._asdict() for name, at in parts.projector.positions().items()},

@@ -213,6 +213,17 @@ async def eventually(condition: Callable[[], T | None]) -> T:
     return await asyncio.to_thread(until, condition)
 
 
+def all_signed(http: httpx.Client) -> Any:
+    """What the server tells of its ledger, once every result of before is signed: none waits, and no leaf is left."""
+
+    def told() -> Any:
+        response = http.get("/api/ledger")
+        at = response.json() if response.status_code == 200 else {"partitions_waiting": None}
+        return at if at["partitions_waiting"] == 0 and at["signed"] == at["leaves"] else None
+
+    return until(told)
+
+
 # ---------------------------------------------------------------- a game as a client sees it
 
 

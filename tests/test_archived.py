@@ -33,7 +33,7 @@ from server.signer import Publisher
 from server.wire import Trouble
 from tests.ledgers import Published, closing_of, played, publishing, store
 from tests.positions import NOW
-from tests.running import Followed, Message, Server, connected, eventually, serving, until
+from tests.running import Followed, Message, Server, all_signed, connected, eventually, serving, until
 from tests.test_cli import run
 from tests.test_kill_ledger import Person
 from tests.test_public import play
@@ -332,9 +332,9 @@ async def play_while_it_is_killed(server: Server, kills: int) -> list[bytes]:
     await asyncio.gather(*playing)
     games = [game for person in people for game in person.games]
     with server.http() as http:
-        at = await eventually(lambda: (now := http.get("/api/ledger").json())["signed"] == now["leaves"] and now)
-    assert (at["partitions_stopped"], at["not_signed_because"]) == ({}, None)
+        at = await asyncio.to_thread(all_signed, http)
     assert at["signed"] == 2 * len(games)
+    assert (at["partitions_stopped"], at["not_signed_because"]) == ({}, None)
     await gone(server.data, games)
     for person in people:
         for game, followed in person.games.items():

@@ -23,7 +23,7 @@ from tests.ledgers import Published, publishing
 from tests.meeting import feed, invited
 from tests.pairs import people
 from tests.positions import NOW
-from tests.running import connected, serving, until
+from tests.running import all_signed, connected, serving
 from tests.test_cli import run
 
 pytestmark = pytest.mark.anyio
@@ -164,7 +164,7 @@ async def test_who_is_barred_ends_the_game_that_runs_and_begins_none_that_counts
             done = await asyncio.to_thread(run, "bar", guest.player, "--lift", "--data", server.data)
             assert done.returncode == 0, done.stderr
             assert await client.open("strategic") != running
-        until(lambda: http.get("/api/ledger").json()["signed"] == http.get("/api/ledger").json()["leaves"])
+        all_signed(http)
         key = VerifierKey.parse(http.get("/ledger.vkey").text.strip())
         seen = Seen(key)
         for _ in check(fetcher(str(server.data / "archive")), seen, 0):

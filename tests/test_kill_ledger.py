@@ -29,7 +29,7 @@ from projections.whole import check
 from server.fetch import fetcher
 from server.projector import PROJECTIONS
 from server.signer import Signed, read_note
-from tests.running import Closed, Followed, Guest, Server, connect, eventually, serving
+from tests.running import Closed, Followed, Guest, Server, all_signed, connect, eventually, serving
 from tests.test_cli import run
 from tests.test_projector import contents, rebuilt
 from tests.test_public import play
@@ -105,7 +105,7 @@ async def test_killed_at_any_point_the_ledger_has_every_game_once_and_contradict
     await asyncio.gather(*playing)
 
     with server.http() as http:
-        at = await eventually(lambda: (now := http.get("/api/ledger").json())["signed"] == now["leaves"] and now)
+        at = await asyncio.to_thread(all_signed, http)
         await eventually(lambda: folded(http.get("/api/ledger").json(), at["leaves"]))
     assert (at["partitions_stopped"], at["not_signed_because"]) == ({}, None)
     await asyncio.to_thread(checkpoints.look, server)

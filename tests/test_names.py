@@ -22,7 +22,7 @@ from server.naming import ERASED, LETTERS_MAX, RESERVED, BadName, normal, skelet
 from server.people import People, _hash, move_from, token_of
 from server.sessions import Sessions
 from tests.positions import NOW
-from tests.running import Closed, Guest, Server, connected, serving, until
+from tests.running import Closed, Guest, Server, all_signed, connected, serving
 from tests.test_cli import run
 from tests.test_public import play
 
@@ -358,7 +358,7 @@ def test_a_name_is_chosen_over_http_and_shown_with_the_player(server: Server, ht
 
 async def test_erasing_ends_the_session_and_changes_no_leaf_and_no_rank(server: Server, http: httpx.Client) -> None:
     (game,) = await play(server)
-    until(lambda: ask(http, "GET", "/api/ledger").json()["signed"] == ask(http, "GET", "/api/ledger").json()["leaves"])
+    all_signed(http)
     guest = server.join()
     async with connected(server, guest) as client:
         mine = await client.open()

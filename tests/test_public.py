@@ -18,7 +18,7 @@ from projections.audit import audit_file
 from projections.proof import check, is_proof
 from rules.game import Opened
 from server.signer import Signed, read_note
-from tests.running import Server, connected, serving, until
+from tests.running import Server, all_signed, connected, serving, until
 from tests.tlog import flipped
 
 pytestmark = pytest.mark.anyio
@@ -175,8 +175,8 @@ async def test_a_wait_that_is_none_is_refused(server: Server, http: httpx.Client
 
 async def test_how_far_the_ledger_is_can_be_seen(server: Server, http: httpx.Client) -> None:
     await play(server)
-    until(lambda: (at := get(http, "/api/ledger").json())["signed"] == at["leaves"] > 0 == at["partitions_waiting"])
-    at = get(http, "/api/ledger").json()
+    at = all_signed(http)
+    assert at["leaves"] == 2
     assert at["key"] == str(key_of(http))
     assert f"The ledger's key is {at['key']}" in server.said.splitlines()
     assert (at["partitions_stopped"], at["not_signed_because"]) == ({}, None)

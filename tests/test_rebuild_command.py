@@ -18,7 +18,7 @@ from events.database import Database
 from projections.projection import digest
 from server.projector import PROJECTIONS
 from server.rebuilding import NAMES
-from tests.running import ROOT, Server, connected, eventually, serving
+from tests.running import ROOT, Server, all_signed, connected, eventually, serving
 from tests.test_cli import run
 from tests.test_projector import contents, opened, rebuilt
 from tests.test_public import checkpoint, leaves
@@ -53,7 +53,7 @@ def is_folded(told: Any, size: int) -> bool:
 
 async def settled(http: httpx.Client) -> int:
     """The ledger's size, once all of it is signed and folded."""
-    at = await eventually(lambda: (now := http.get("/api/ledger").json())["signed"] == now["leaves"] and now)
+    at = await asyncio.to_thread(all_signed, http)
     await eventually(lambda: is_folded(http.get("/api/ledger").json(), at["leaves"]))
     size: int = at["leaves"]
     return size

@@ -17,7 +17,7 @@ from events.redis_log import RedisLog
 from server.settings import BadSetting, settings
 from tests.redis_servers import RedisServer, redis_server
 from tests.redis_stores import redis_store
-from tests.running import RULES, Server, connect, eventually, serving, wait_seconds_max
+from tests.running import RULES, Server, all_signed, connect, serving, wait_seconds_max
 from tests.test_cli import run
 from tests.test_kill_ledger import Person
 
@@ -30,9 +30,9 @@ async def redis(tmp_path: Path) -> AsyncIterator[RedisServer]:
         yield server
 
 
-async def all_signed(server: Server) -> None:
+async def signed(server: Server) -> None:
     with server.http() as http:
-        await eventually(lambda: (now := http.get("/api/ledger").json())["signed"] == now["leaves"] > 0)
+        assert (await asyncio.to_thread(all_signed, http))["leaves"] > 0
 
 
 async def test_a_game_is_played_to_its_end_and_signed_with_nothing_of_it_in_the_embedded_file(
@@ -44,7 +44,7 @@ async def test_a_game_is_played_to_its_end_and_signed_with_nothing_of_it_in_the_
         game = await client.open()
         followed = await client.follow(game)
         await client.play_on(followed, Random(1))
-        await all_signed(server)
+        await signed(server)
         server.audit(game)
         await client.leave()
         async with redis_store(redis.url) as store:
@@ -100,7 +100,7 @@ async def test_what_the_operator_does_to_players_is_written_to_the_same_ledger(
         for words in commands:
             done = await asyncio.to_thread(run, *words, "--data", server.data, **environment)
             assert done.returncode == 0, (words, done.stderr)
-        await all_signed(server)
+        await signed(server)
         with server.http() as http:
             (bar,) = http.get(f"/api/players/{player}/bars").json()["bars"]
             assert bar["reason"] == "two accounts"
@@ -173,7 +173,7 @@ async def test_however_server_and_redis_are_killed_every_game_ends_right(tmp_pat
     for person in people:
         person.last = True
     await asyncio.gather(*playing)
-    await all_signed(server)
+    await signed(server)
     for person in people:
         for game in person.games:
             server.audit(game)
