@@ -120,77 +120,87 @@ def _meetings(found: Stores) -> Meetings:
     return SqliteMeetings(found.embedded)
 
 
-def application(settings: Settings) -> Starlette:
-    """The whole server as one ASGI application. Nothing is opened before its lifespan starts."""
-
-    @contextlib.asynccontextmanager
-    async def lifespan(app: Starlette) -> AsyncIterator[None]:
-        settings.data.mkdir(parents=True, exist_ok=True)
-        keys = operator_keys(settings.keys)
-        tally = Tally()
-        opened = contextlib.AsyncExitStack()
+@contextlib.asynccontextmanager
+async def _parts(settings: Settings) -> AsyncIterator[Parts]:
+    """All parts, built and joined; what was opened is closed in reverse order."""
+    settings.data.mkdir(parents=True, exist_ok=True)
+    keys, tally = operator_keys(settings.keys), Tally()
+    async with contextlib.AsyncExitStack() as opened:
         found = await opened.enter_async_context(stores(settings, SCHEMAS))
         people_database = await Database.open(settings.people, PEOPLE_SCHEMAS, shared=True)
-        called = Names(people_database)
+        opened.push_async_callback(people_database.close)
+        boards_database = await Database.open(settings.boards, BOARDS_SCHEMAS, shared=True)
+        opened.push_async_callback(boards_database.close)
         if found.embedded is not None:
             await people.move_from(found.embedded, people_database)
-        hot, ledger = found.log, found.ledger
-        sequencer = Sequencer(hot, ledger)
-        kept = archive(settings.archive)
-        log = ArchivedLog(hot, kept)
-        publisher = Publisher(ledger, hot, kept, signer(ledger_key(settings.keys)), settings.keys)
-        letting_go = LettingGo(hot, ledger, publisher, kept, now_ms, settings.keep_seconds)
-        games = Games(log, keys, now_ms, sequencer.closed, partial(is_barred, ledger), tally)
-        boards_database = await Database.open(settings.boards, BOARDS_SCHEMAS, shared=True)
+        called = Names(people_database)
+
+        ledger, kept = found.ledger, archive(settings.archive)
+        log = ArchivedLog(found.log, kept)
+        sequencer = Sequencer(found.log, ledger)
+        publisher = Publisher(ledger, found.log, kept, signer(ledger_key(settings.keys)), settings.keys)
         signed = SignedPrefix(ledger, size_of(publisher))
         projector = Projector(boards_database, signed)
-        boards = Boards(boards_database, projector)
         publisher.listen(projector.wake)
         await projector.begin()
+        boards = Boards(boards_database, projector)
+
+        games = Games(log, keys, now_ms, sequencer.closed, partial(is_barred, ledger), tally)
         audience = Audience(games, log)
-        beats = Beats(log)
-        sweep = Sweep(games, log, now_ms, tally)
         rating = partial(ratings.rating, projector)
         meeting = hall(games, audience, _meetings(found), rating, called.of, now_ms, keys[max(keys)])
-        board_feeds = BoardFeeds(boards, projector, called.of, now_ms)
-        app.state.parts = Parts(
-            settings,
-            now_ms,
-            log,
-            games,
-            audience,
-            Recordings(log),
-            People(people_database),
-            ledger,
-            sequencer,
-            publisher,
-            kept,
-            projector,
-            boards,
-            meeting,
-            board_feeds,
-            people_database,
-            called,
-            Joins(settings.joins_max),
-            beats,
-            sweep,
-            tally,
-            Doors(),
+        opened.push_async_callback(meeting.queue.end)
+        yield Parts(
+            settings=settings,
+            clock=now_ms,
+            log=log,
+            games=games,
+            audience=audience,
+            recordings=Recordings(log),
+            people=People(people_database),
+            ledger=ledger,
+            sequencer=sequencer,
+            publisher=publisher,
+            letting_go=LettingGo(found.log, ledger, publisher, kept, now_ms, settings.keep_seconds),
+            archive=kept,
+            signed=signed,
+            projector=projector,
+            boards=boards,
+            boards_database=boards_database,
+            hall=meeting,
+            board_feeds=BoardFeeds(boards, projector, called.of, now_ms),
+            people_database=people_database,
+            names=called,
+            joins=Joins(settings.joins_max),
+            beats=Beats(log),
+            sweep=Sweep(games, log, now_ms, tally),
+            tally=tally,
+            doors=Doors(),
         )
+
+
+def _works(parts: Parts) -> tuple[Callable[[], Awaitable[None]], ...]:
+    """What runs for ever, each in a loop of its own."""
+    return (
+        parts.beats.for_ever,
+        partial(parts.sweep.for_ever, parts.settings.sweep_seconds),
+        *parts.hall.loops,
+        parts.audience.heal,
+        parts.board_feeds.run,
+        parts.sequencer.run,
+        parts.publisher.run,
+        parts.letting_go.run,
+        partial(folds.run, parts.publisher, parts.projector, parts.boards_database, parts.signed),
+    )
+
+
+@contextlib.asynccontextmanager
+async def _lifespan(settings: Settings, app: Starlette) -> AsyncIterator[None]:
+    async with _parts(settings) as parts:
+        app.state.parts = parts
         # Before the first look at deadlines, so that the time until now is given back.
-        await beats.once()
-        works: tuple[Callable[[], Awaitable[None]], ...] = (
-            beats.for_ever,
-            partial(sweep.for_ever, settings.sweep_seconds),
-            *meeting.loops,
-            audience.heal,
-            board_feeds.run,
-            sequencer.run,
-            publisher.run,
-            letting_go.run,
-            partial(folds.run, publisher, projector, boards_database, signed),
-        )
-        loops = [asyncio.create_task(_for_ever(work, tally)) for work in works]
+        await parts.beats.once()
+        loops = [asyncio.create_task(_for_ever(work, parts.tally)) for work in _works(parts)]
         # What was built until here stays: the collector needn't look at it again and again.
         gc.collect()
         gc.freeze()
@@ -200,11 +210,10 @@ def application(settings: Settings) -> Starlette:
             for loop in loops:
                 loop.cancel()
             await asyncio.gather(*loops, return_exceptions=True)
-            await meeting.queue.end()
-            await boards_database.close()
-            await people_database.close()
-            await opened.aclose()
 
+
+def application(settings: Settings) -> Starlette:
+    """The whole server as one ASGI application. Nothing is opened before its lifespan starts."""
     return Starlette(
         routes=[
             WebSocketRoute("/ws", socket.endpoint),
@@ -220,5 +229,5 @@ def application(settings: Settings) -> Starlette:
         ],
         middleware=[Middleware(Headers)],
         exception_handlers=dict(http.PROBLEMS),
-        lifespan=lifespan,
+        lifespan=partial(_lifespan, settings),
     )

@@ -2,7 +2,7 @@
 
 import asyncio
 import contextlib
-from collections.abc import Awaitable, Callable, Iterable, Mapping
+from collections.abc import Callable
 
 import structlog
 
@@ -13,6 +13,7 @@ from projections.windows import NAMES
 from server.audience import Watcher
 from server.boards import Boards, Places
 from server.feeds import Feed
+from server.nameplates import Called
 from server.projector import Batch, NotReady, Projector
 from server.wire import BoardPlace, BoardState, NotSubscribed, Trouble
 
@@ -26,13 +27,11 @@ LOOK_SECONDS_MAX = 30.0
 
 log_line = structlog.get_logger()
 
-Names = Callable[[Iterable[bytes]], Awaitable[Mapping[bytes, str]]]
-
 
 class BoardFeeds:
     """The boards that somebody follows just now. At most all there are of all time, this week and today."""
 
-    def __init__(self, boards: Boards, projector: Projector, names: Names, clock: Callable[[], int]) -> None:
+    def __init__(self, boards: Boards, projector: Projector, names: Called, clock: Callable[[], int]) -> None:
         self._boards = boards
         self._names = names
         self._clock = clock

@@ -33,7 +33,7 @@ log_line = structlog.get_logger()
 
 
 class LettingGo:
-    """Runs in the process that signs."""
+    """Runs in every server: two at once are harmless, and let go no more than one."""
 
     def __init__(
         self,

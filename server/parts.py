@@ -16,12 +16,14 @@ from server.doors import Doors
 from server.games import Games
 from server.hall import Hall
 from server.joins import Joins
+from server.letting_go import LettingGo
 from server.people import People
 from server.projector import Projector
 from server.replaying import Recordings
 from server.sequencer import Sequencer
 from server.sessions import Sessions
 from server.settings import Settings
+from server.signed import SignedPrefix
 from server.signer import Publisher
 from server.tally import Tally
 
@@ -43,9 +45,12 @@ class Parts:
     ledger: Ledger
     sequencer: Sequencer
     publisher: Publisher
+    letting_go: LettingGo
     archive: Archive
+    signed: SignedPrefix
     projector: Projector
     boards: Boards
+    boards_database: Database
     hall: Hall
     board_feeds: BoardFeeds
     people_database: Database
