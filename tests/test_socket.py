@@ -24,6 +24,7 @@ from tests.running import (
     BOTH,
     JSON,
     MSGPACK,
+    PATHS,
     RULES,
     Client,
     Closed,
@@ -44,9 +45,9 @@ pytestmark = pytest.mark.anyio
 NOBODYS = bytes(16)
 
 
-@pytest.fixture(scope="module")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
-    with serving(tmp_path_factory.mktemp("socket")) as running:
+@pytest.fixture(scope="module", params=PATHS)
+def server(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    with serving(tmp_path_factory.mktemp("socket"), request.param) as running:
         yield running
 
 
