@@ -135,11 +135,12 @@ class Connection:
             self._refuse(message.id, Trouble.NO_SESSION)
             return
         game = bytes.fromhex(message.game)
-        rules = await self._games.rules_of(game)
+        known = self._games.known(game)
+        rules = known.rules if known is not None else await self._games.rules_of(game)
         if not isinstance(rules, Rules):
             self._refuse(message.id, rules)
             return
-        command = wire.command(rules, self.codec, bytes(message.command))
+        command = wire.command(rules, self.codec, message.command)
         done = await self._games.do(game, self._player, command, message.id)
         if isinstance(done, Head):
             self._answer(wire.done(message.id, game, done))
