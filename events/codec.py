@@ -53,9 +53,14 @@ def is_clocks(game: bytes, clock: Clock, cause_: bytes) -> bool:
 
 
 def encode(event: Event) -> bytes:
-    name = type(event.fact).__name__
-    body: bytes = pack((FORMAT, name, event.at_ms, event.cause, *_SHAPES[name].values(event.fact)))
-    return body
+    return body(event.at_ms, event.cause, event.fact)
+
+
+def body(at_ms: int, cause: bytes, fact: Fact) -> bytes:
+    """As an event's, without making one."""
+    name = type(fact).__name__
+    packed: bytes = pack((FORMAT, name, at_ms, cause, *_SHAPES[name].values(fact)))
+    return packed
 
 
 def name(body: bytes) -> str:

@@ -4,6 +4,7 @@ import types
 from collections.abc import Callable
 from dataclasses import dataclass, fields
 from functools import cache
+from operator import attrgetter
 from typing import Any, Union, get_args, get_origin, get_type_hints
 
 import msgpack
@@ -35,9 +36,8 @@ class Shape:
     names: tuple[str, ...]
     hints: tuple[Any, ...]
     checks: tuple["Check", ...]
-
-    def values(self, record: Any) -> tuple[Any, ...]:
-        return tuple([getattr(record, name) for name in self.names])
+    values: Callable[[Any], tuple[Any, ...]]
+    """Of a record's fields, in order."""
 
     def make(self, values: tuple[Any, ...]) -> Any:
         """The record with these field values. Raises Undecodable, with what was expected and what came."""
@@ -55,7 +55,13 @@ def shape(record: type) -> Shape:
     hints = get_type_hints(record)
     names = tuple(field.name for field in fields(record))
     types_ = tuple(hints[name] for name in names)
-    return Shape(record, names, types_, tuple(map(check, types_)))
+    return Shape(record, names, types_, tuple(map(check, types_)), _values(names))
+
+
+def _values(names: tuple[str, ...]) -> Callable[[Any], tuple[Any, ...]]:
+    if len(names) > 1:
+        return attrgetter(*names)
+    return lambda record: tuple([getattr(record, name) for name in names])
 
 
 Check = Callable[[Any], bool]

@@ -251,34 +251,31 @@ def _opens(append: _Append) -> bool:
 
 
 def _move_heads(connection: sqlite3.Connection, appends: Sequence[_Append], now_ms: int) -> None:
-    """All in one statement. If not all of them can be moved none is, and then each half is tried alone."""
-    if not appends:
-        return
-    connection.execute("SAVEPOINT heads")
-    moved = (_open_games if _opens(appends[0]) else _continue_games)(connection, appends, now_ms)
-    if moved != len(appends):
-        connection.execute("ROLLBACK TO heads")
-    connection.execute("RELEASE heads")
-    if moved == len(appends):
-        return
-    if len(appends) == 1:
-        appends[0].refusal = _refusal(connection, appends[0])
-        return
-    middle = len(appends) // 2
-    _move_heads(connection, appends[:middle], now_ms)
-    _move_heads(connection, appends[middle:], now_ms)
+    """In one statement as many as there are games: a game's second append goes by what its first has left."""
+    while appends:
+        first = {append.game: append for append in reversed(appends)}
+        now = list(first.values())
+        moved = (_open_games if _opens(now[0]) else _continue_games)(connection, now, now_ms)
+        if len(moved) < len(now):
+            done = {game for (game,) in moved}
+            for append in now:
+                if append.game not in done:
+                    append.refusal = _refusal(connection, append)
+        appends = [append for append in appends if first[append.game] is not append] if len(now) < len(appends) else ()
 
 
-def _open_games(connection: sqlite3.Connection, appends: Sequence[_Append], now_ms: int) -> int:
+def _open_games(connection: sqlite3.Connection, appends: Sequence[_Append], now_ms: int) -> list[tuple[bytes]]:
+    """The games that weren't open."""
     rows = [(append.game, *_next(append, now_ms)) for append in appends]
     query = (
         "INSERT INTO games SELECT * FROM ({}) WHERE column1 IS NOT NULL"
-        " AND NOT EXISTS (SELECT 1 FROM let_go WHERE let_go.game = column1) ON CONFLICT DO NOTHING"
+        " AND NOT EXISTS (SELECT 1 FROM let_go WHERE let_go.game = column1) ON CONFLICT DO NOTHING RETURNING game"
     )
-    return _execute(connection, query, rows).rowcount
+    return _execute(connection, query, rows).fetchall()
 
 
-def _continue_games(connection: sqlite3.Connection, appends: Sequence[_Append], now_ms: int) -> int:
+def _continue_games(connection: sqlite3.Connection, appends: Sequence[_Append], now_ms: int) -> list[tuple[bytes]]:
+    """The games that stood where their appends say."""
     rows = [
         (append.game, *_next(append, now_ms), append.head.version, append.head.hash, append.batch.expired_ms, now_ms)
         for append in appends
@@ -286,9 +283,9 @@ def _continue_games(connection: sqlite3.Connection, appends: Sequence[_Append], 
     query = (
         "UPDATE games SET version = column2, hash = column3, deadline_ms = column4 FROM ({})"
         " WHERE game = column1 AND version = column5 AND hash = column6"
-        " AND (column7 IS NULL OR column7 = deadline_ms AND column7 <= column8)"
+        " AND (column7 IS NULL OR column7 = deadline_ms AND column7 <= column8) RETURNING game"
     )
-    return _execute(connection, query, rows).rowcount
+    return _execute(connection, query, rows).fetchall()
 
 
 def _next(append: _Append, now_ms: int) -> tuple[int, bytes, int | None]:

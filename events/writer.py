@@ -99,6 +99,8 @@ class Writer:
             if self._connection is None:
                 self._connection = self._fenced()
             self._connection.execute("BEGIN IMMEDIATE")
+            if len(jobs) == 1:
+                return [_alone(self._connection, jobs[0])]
             outcomes = [_outcome(self._connection, job) for job in jobs]
             self._connection.execute("COMMIT")
         except Exception as error:  # whatever it was, nobody may take his job for stored, or wait for ever
@@ -145,7 +147,10 @@ class Writer:
 
     def _checkpoint(self) -> None:
         """Keep the WAL small: after the answers, so that no one's COMMIT takes longer for it."""
-        size_bytes = self._wal.stat().st_size if self._wal.exists() else 0
+        try:
+            size_bytes = self._wal.stat().st_size
+        except FileNotFoundError:
+            size_bytes = 0
         if self._connection is None or size_bytes <= self._checkpoint_bytes:
             return
         full = size_bytes >= self._limits.wal_bytes_max
@@ -185,15 +190,32 @@ def _outcome(connection: sqlite3.Connection, job: Job) -> Any:
     try:
         outcome = job(connection)
     except Exception as error:
-        # A constraint that refuses is an answer like any other. Any other error of SQLite's may have ended the whole
-        # transaction, and is for the whole group.
-        if isinstance(error, sqlite3.Error) and not isinstance(error, sqlite3.IntegrityError):
-            raise
+        outcome = _refused(error)
         connection.execute("ROLLBACK TO job")
-        # A future can't carry StopIteration.
-        outcome = RuntimeError(repr(error)) if isinstance(error, StopIteration) else error
     connection.execute("RELEASE job")
     return outcome
+
+
+def _alone(connection: sqlite3.Connection, job: Job) -> Any:
+    """`_outcome` and the end of the transaction, where no other job's writes are in it: no savepoint is needed."""
+    try:
+        outcome = job(connection)
+    except Exception as error:
+        outcome = _refused(error)
+        connection.execute("ROLLBACK")
+    else:
+        connection.execute("COMMIT")
+    return outcome
+
+
+def _refused(error: Exception) -> Exception:
+    """What a job is answered with that wrote nothing. Raises what is for the whole group."""
+    # A constraint that refuses is an answer like any other. Any other error of SQLite's may have ended the whole
+    # transaction.
+    if isinstance(error, sqlite3.Error) and not isinstance(error, sqlite3.IntegrityError):
+        raise error
+    # A future can't carry StopIteration.
+    return RuntimeError(repr(error)) if isinstance(error, StopIteration) else error
 
 
 def _unknown(error: Exception) -> Unknown:

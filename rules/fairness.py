@@ -6,7 +6,7 @@ docs/audit.md gives the same formats with vectors. HMAC is RFC 2104 with SHA-256
 """
 
 import hmac
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from enum import IntEnum
 from hashlib import sha256
 from struct import Struct
@@ -79,7 +79,7 @@ class Stream:
         self._key = _wide(key, HASH_BYTES)
         self._place = b"statecraft stream v1\0" + purpose.to_bytes(1, "big") + battle.to_bytes(2, "big")
         self._block = 0
-        self._words: list[int] = []
+        self._words: Iterator[int] = iter(())
 
     def bytes32(self) -> bytes:
         """The next whole block of 32 bytes."""
@@ -89,14 +89,20 @@ class Stream:
 
     def word(self) -> int:
         """The next integer from 0 to 2^32 - 1."""
-        if not self._words:
-            self._words = list(reversed(_EIGHT_WORDS.unpack(self.bytes32())))
-        return self._words.pop()
+        for word in self._words:
+            return word
+        self._words = iter(_EIGHT_WORDS.unpack(self.bytes32()))
+        return next(self._words)
 
     def below(self, bound: int) -> int:
         """An unbiased integer from 0 to `bound` - 1, by rejection over as many words as `bound` needs."""
         assert bound > 0
-        words = max(1, -(-(bound - 1).bit_length() // 32))
+        if bound <= _WORD:
+            limit = _WORD - _WORD % bound
+            while (value := self.word()) >= limit:
+                pass
+            return value % bound
+        words = -(-(bound - 1).bit_length() // 32)
         space = _WORD**words
         limit = space - space % bound
         while True:

@@ -228,19 +228,19 @@ def _house(table: Table, dealer: Dealer) -> tuple[Card, bytes]:
 
 def due(table: Table, dealer: Dealer) -> Fact | None:
     position: Position = table.position
-    match position:
-        case Position(shown=(int() as a, int() as b), battle=battle):
-            return Captured(0 if a > b else 1, battle, min(a, b), max(a, b))
-        case Position(shown=(None, None), sizes=sizes) if 0 in sizes:
-            # Between rounds sizes are the combined hands, so an empty one then is a seat that is out.
-            if position.match > 1:
-                return RoundEnded(position.round)
-            return Finished(1 if sizes[0] == 0 else 0, "all_cards")
-        case Position(seals=(_, None), battle=battle) if table.house:
-            card, salt = _house(table, dealer)
-            return Committed(HOUSE_SEAT, battle, fairness.seal(table.game, HOUSE_SEAT, battle, card, salt))
-        case _:
-            return None
+    battle, sizes = position.battle, position.sizes
+    a, b = position.shown
+    if a is not None and b is not None:
+        return Captured(0 if a > b else 1, battle, min(a, b), max(a, b))
+    if a is None and b is None and 0 in sizes:
+        # Between rounds sizes are the combined hands, so an empty one then is a seat that is out.
+        if position.match > 1:
+            return RoundEnded(position.round)
+        return Finished(1 if sizes[0] == 0 else 0, "all_cards")
+    if table.house and position.seals[HOUSE_SEAT] is None:
+        card, salt = _house(table, dealer)
+        return Committed(HOUSE_SEAT, battle, fairness.seal(table.game, HOUSE_SEAT, battle, card, salt))
+    return None
 
 
 def owing(table: Table) -> tuple[int, ...]:
@@ -261,24 +261,43 @@ def waits(position: Position) -> tuple[str, int]:
 
 def evolve(position: Position, fact: Fact) -> Position:
     match fact:
-        case Committed(seat, _, seal):
-            return replace(position, seals=_with(position.seals, seat, seal))
-        case Revealed(seat, _, card, _) | Played(seat, _, card):
-            return replace(
-                position,
-                shown=_with(position.shown, seat, card),
-                sizes=_with(position.sizes, seat, position.sizes[seat] - 1),
-                known=_with(position.known, seat, _without(position.known[seat], card)),
+        case Committed():
+            return Position(
+                position.battle,
+                position.round,
+                position.match,
+                position.sizes,
+                position.known,
+                position.captured,
+                position.discarded,
+                _with(position.seals, fact.seat, fact.seal),
+                position.shown,
             )
-        case Captured(seat, battle, card, discarded):
-            return replace(
-                position,
-                battle=battle + 1,
-                match=position.match + 1,
-                captured=_with(position.captured, seat, _joined(position.captured[seat], (card,))),
-                discarded=(*position.discarded, discarded),
-                seals=(None, None),
-                shown=(None, None),
+        case Revealed() | Played():
+            seat = fact.seat
+            return Position(
+                position.battle,
+                position.round,
+                position.match,
+                _with(position.sizes, seat, position.sizes[seat] - 1),
+                _with(position.known, seat, _without(position.known[seat], fact.card)),
+                position.captured,
+                position.discarded,
+                position.seals,
+                _with(position.shown, seat, fact.card),
+            )
+        case Captured():
+            seat = fact.seat
+            return Position(
+                fact.battle + 1,
+                position.round,
+                position.match + 1,
+                position.sizes,
+                position.known,
+                _with(position.captured, seat, _joined(position.captured[seat], (fact.card,))),
+                (*position.discarded, fact.discarded),
+                (None, None),
+                (None, None),
             )
         case RoundEnded(round):
             # Every card that is not in a hand unplayed has been shown; after round one that is all of them.
@@ -297,10 +316,12 @@ def evolve(position: Position, fact: Fact) -> Position:
 
 def follow(hands: Hands, fact: Fact) -> Hands:
     match fact:
-        case Revealed(seat, _, card, _) | Played(seat, _, card):
-            return replace(hands, current=_with(hands.current, seat, _without(hands.current[seat], card)))
-        case Captured(seat, _, card, _):
-            return replace(hands, captured=_with(hands.captured, seat, _joined(hands.captured[seat], (card,))))
+        case Revealed() | Played():
+            seat = fact.seat
+            return Hands(_with(hands.current, seat, _without(hands.current[seat], fact.card)), hands.captured)
+        case Captured():
+            seat = fact.seat
+            return Hands(hands.current, _with(hands.captured, seat, _joined(hands.captured[seat], (fact.card,))))
         case RoundEnded():
             current = (
                 _joined(hands.current[0], hands.captured[0]),
@@ -325,7 +346,7 @@ def _with(pair: tuple[V, V], seat: int, value: V) -> tuple[V, V]:
 
 
 def _without(cards: tuple[Card, ...], card: Card) -> tuple[Card, ...]:
-    return tuple(each for each in cards if each != card)
+    return tuple([each for each in cards if each != card])
 
 
 def _joined(cards: tuple[Card, ...], more: tuple[Card, ...]) -> tuple[Card, ...]:

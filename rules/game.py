@@ -7,7 +7,7 @@ A game's own rules are one value, `Rules`; its facts and commands ride on the on
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from enum import StrEnum
-from typing import Any, NewType
+from typing import Any, NewType, assert_never
 
 from rules import fairness
 from rules.cast import CAST
@@ -168,6 +168,7 @@ LIFE_FACTS: tuple[type, ...] = (
     *(Opened, Reserved, Seated, Mixed, Dealt),
     *(Resigned, TimeUp, Credited, Finished, Unsealed),
 )
+_LIFE_FACTS = frozenset(LIFE_FACTS)
 Fact = Any
 """A `LifeFact` or one of the game's own. Closed again by each `Rules.facts`."""
 
@@ -540,6 +541,26 @@ def owes(rules: Rules, table: Table) -> tuple[int, ...]:
 
 def evolve(rules: Rules, table: Table, fact: Fact) -> Table:
     """The table after a fact. A stored fact has happened: this never refuses."""
+    if type(fact) in _LIFE_FACTS:
+        return _lived(rules, table, fact)
+    if table.position is None:
+        return table
+    # Field by field, as everything that happens often: `replace` looks at the class anew each time, for half of a move.
+    return Table(
+        table.game,
+        table.opened,
+        table.seats,
+        table.reserved,
+        table.mixed,
+        rules.evolve(table.position, fact),
+        table.resigned,
+        table.late,
+        table.finished,
+        table.secret,
+    )
+
+
+def _lived(rules: Rules, table: Table, fact: LifeFact) -> Table:
     match fact:
         case Opened():
             return replace(table, opened=fact)
@@ -567,14 +588,19 @@ def evolve(rules: Rules, table: Table, fact: Fact) -> Table:
             return replace(table, finished=fact)
         case Unsealed(secret):
             return replace(table, secret=secret)
-        case _ if table.position is None:
-            return table
         case _:
-            return replace(table, position=rules.evolve(table.position, fact))
+            assert_never(fact)
 
 
 def follow(rules: Rules, dealer: Dealer, fact: Fact) -> Dealer:
     """What the dealer knows after a fact. Never refuses."""
+    if type(fact) not in _LIFE_FACTS:
+        if dealer.hands is None:
+            return dealer
+        hands = rules.follow(dealer.hands, fact)
+        if hands is dealer.hands:
+            return dealer
+        return Dealer(dealer.game, dealer.secret, dealer.settings, dealer.entropies, dealer.seed, hands)
     match fact:
         case Opened(mode=mode, settings=settings):
             house = mode != VERSUS
@@ -586,12 +612,8 @@ def follow(rules: Rules, dealer: Dealer, fact: Fact) -> Dealer:
                 return replace(dealer, entropies=entropies)
             seed = fairness.seed(dealer.secret, dealer.game, entropies)
             return replace(dealer, entropies=entropies, seed=seed, hands=rules.deal(seed, dealer.settings))
-        case Reserved() | Seated() | Dealt() | Resigned() | TimeUp() | Credited() | Finished() | Unsealed():
-            return dealer
-        case _ if dealer.hands is None:
-            return dealer
         case _:
-            return replace(dealer, hands=rules.follow(dealer.hands, fact))
+            return dealer
 
 
 def asked(rules: Rules, table: Table, facts: tuple[Fact, ...]) -> tuple[int, Command] | None:

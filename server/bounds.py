@@ -1,20 +1,27 @@
 """uvicorn's two protocols with the bounds that they leave open. The only place that knows uvicorn's insides."""
 
 import asyncio
+import contextlib
 from collections.abc import Sequence
+from traceback import format_exception
 from typing import Any, ClassVar
 
+import structlog
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 from uvicorn.protocols.utils import ClientDisconnected
 from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
 from websockets.frames import CloseCode, Frame, Opcode
 from websockets.protocol import State
 
-from server.wire import Code
+from server.frames import Incoming, framed
+from server.lines import Attached
+from server.wire import FRAME_BYTES_MAX, Code
 
-JOINED = "statecraft.joined"
-"""An ASGI extension of ours, in a WebSocket's scope: `websocket.send` may carry a list of payloads under this name, and
-whether they are `text`. They are frames of their own, written together: each write costs a call of the system's."""
+DIRECT = "statecraft.direct"
+"""An ASGI extension of ours, in a WebSocket's scope: the Socket itself, which an application may attach somebody to
+once it has accepted the handshake. It then returns, and the connection goes on without a task."""
+log_line = structlog.get_logger()
+
 HEAD_BYTES_MAX = 64 << 10
 """Of a request's first line and headers."""
 SMALL_FRAMES_RATE = 100
@@ -73,8 +80,10 @@ class Socket(WebSocketsSansIOProtocol):
 
     close_seconds: ClassVar[float]
     """How long a peer that doesn't read may keep a closing connection."""
-    joined: ClassVar[bool] = True
-    """Whether the extension JOINED is offered."""
+    direct: ClassVar[bool] = True
+    """Whether the extension DIRECT is offered."""
+    _attached: Attached | None = None
+    _opcode = Opcode.BINARY
     _aborting: asyncio.TimerHandle | None = None
     _small_frames = 0
 
@@ -82,6 +91,87 @@ class Socket(WebSocketsSansIOProtocol):
         super().__init__(*given, **named)
         self.close_timeout = self.close_seconds
         self._began = self.loop.time()
+        self._incoming = Incoming(FRAME_BYTES_MAX)
+
+    # ------------------------------------------------------------ without a task
+
+    def attach(self, attached: Attached, text: bool) -> None:
+        """From here on messages go to `attached`, and it alone writes: the Line that server/lines.py describes."""
+        assert self.conn.state is State.OPEN
+        self._attached = attached
+        self._opcode = Opcode.TEXT if text else Opcode.BINARY
+        self._incoming.expect(self._opcode)
+        # Of no use any more, and half of what a connection would keep.
+        self.scope = self.request = self.response = self.app_state = None  # type: ignore[assignment]
+        self.loop.call_soon(self.read_on)
+
+    def data_received(self, data: bytes) -> None:
+        if self.direct and self.handshake_initiated:
+            self._incoming.add(data)
+            self.read_on()
+        else:
+            super().data_received(data)
+
+    def read_on(self) -> None:
+        """What was received and not yet dealt with, until whoever is attached is busy."""
+        while self.conn.state is State.OPEN and self._attached is not None and not self._attached.busy:
+            taken = self._incoming.take()
+            if taken is None:
+                self._read(True)
+                return
+            data, is_message = taken
+            if is_message:
+                self._hand_over(data)
+            else:
+                super().data_received(data)
+        if self.conn.state in (State.CONNECTING, State.OPEN):
+            self._read(False)
+        elif rest := self._incoming.rest():
+            super().data_received(rest)
+
+    def _read(self, go_on: bool) -> None:
+        if self.read_paused is go_on and not self.transport.is_closing():
+            self.read_paused = not go_on
+            (self.transport.resume_reading if go_on else self.transport.pause_reading)()
+
+    def _hand_over(self, data: bytes) -> None:
+        assert self._attached is not None
+        if self._opcode is Opcode.BINARY:
+            self._attached.received(data)
+            return
+        try:
+            text = data.decode()
+        except UnicodeDecodeError:
+            self._not_utf8()
+        else:
+            self._attached.received(text)
+
+    @property
+    def takes(self) -> bool:
+        return self.writable.is_set()
+
+    def write(self, payloads: Sequence[bytes]) -> None:
+        self.transport.write(framed(self._opcode, payloads))
+
+    def close(self, code: int, why: str) -> None:
+        self.conn.send_close(code, why)
+        self._last_words(code)
+
+    def abort(self) -> None:
+        self.transport.abort()
+
+    def resume_writing(self) -> None:
+        super().resume_writing()
+        if self._attached is not None:
+            self._attached.may_write()
+
+    def _detach(self) -> None:
+        if self._attached is not None:
+            attached, self._attached = self._attached, None
+            attached.gone()
+            self._abort_later()
+
+    # ------------------------------------------------------------ bounds
 
     def _is_too_fast(self) -> bool:
         self._small_frames += 1
@@ -109,12 +199,23 @@ class Socket(WebSocketsSansIOProtocol):
             super().handle_cont(event)
 
     def send_receive_event_to_app(self) -> None:
-        if self.curr_msg_data_type == "text" and not self.close_sent and not _is_utf8(b"".join(self.frames)):
-            # uvicorn does the same, with a stack trace in the log for everybody who asks for one.
-            self.conn.fail(CloseCode.INVALID_DATA, "text frames are UTF-8")
-            self.handle_parser_exception()
-            return
-        super().send_receive_event_to_app()
+        data, is_text = b"".join(self.frames), self.curr_msg_data_type == "text"
+        if is_text and not self.close_sent and not _is_utf8(data):
+            self._not_utf8()
+        elif self._attached is not None and not self.close_sent:
+            self.frames = []
+            self._attached.received(data.decode() if is_text else data)
+        else:
+            super().send_receive_event_to_app()
+
+    def _not_utf8(self) -> None:
+        # uvicorn does the same, with a stack trace in the log for everybody who asks for one.
+        self.conn.fail(CloseCode.INVALID_DATA, "text frames are UTF-8")
+        self.handle_parser_exception()
+
+    def handle_close(self, event: Frame) -> None:
+        super().handle_close(event)
+        self._detach()
 
     def handle_parser_exception(self) -> None:
         assert self.conn.close_sent is not None
@@ -141,39 +242,47 @@ class Socket(WebSocketsSansIOProtocol):
         if not self.transport.is_closing():
             self.transport.write(b"".join(self.conn.data_to_send()))
             self.transport.write_eof()
+            self.read_paused = False
             self.transport.resume_reading()
             self.close_timer = self.loop.call_later(self.close_timeout, self.transport.close)
+        self._detach()
 
     async def send(self, message: Any) -> None:
-        if JOINED in message:
-            await self._send_joined(message[JOINED], message["text"])
-            return
         await super().send(message)
         # A refusal completes the handshake as well; uvicorn would log it as a fault of ours.
         self.handshake_complete = self.handshake_complete or self.close_sent
 
-    async def _send_joined(self, payloads: Sequence[bytes], text: bool) -> None:
-        await self.writable.wait()
-        if self.disconnected or self.close_sent or self.conn.state is not State.OPEN:
-            raise ClientDisconnected
-        # Without extensions a server's frame is a head and the payload (RFC 6455 section 5.2).
-        opcode = Opcode.TEXT if text else Opcode.BINARY
-        pieces = [piece for payload in payloads for piece in (frame_head(opcode, len(payload)), payload)]
-        self.transport.write(b"".join(pieces))
-
     def keepalive_timeout(self) -> None:
         super().keepalive_timeout()
+        self._detach()
         self._abort_later()
 
     async def run_asgi(self) -> None:
-        if self.joined:
-            extensions: dict[str, Any] = {**self.scope["extensions"], JOINED: {}}
-            self.scope["extensions"] = extensions
-        await super().run_asgi()
+        if self.direct:
+            offered: dict[str, Any] = {**self.scope["extensions"], DIRECT: self}
+            self.scope["extensions"] = offered
+            await self._run_direct()
+        else:
+            await super().run_asgi()
+        if self._attached is not None:
+            return
         if self.writable.is_set():
             self._abort_later()
         else:
             self.transport.abort()  # It has had its time.
+
+    async def _run_direct(self) -> None:
+        """As uvicorn does it, but that an application which has attached somebody may return."""
+        try:
+            with contextlib.suppress(ClientDisconnected):
+                await self.app(self.scope, self.receive, self.send)
+        except Exception as fault:
+            log_line.error("a fault of ours ended a handshake", why=format_exception(fault))
+            self.send_500_response()
+            if self._attached is not None:
+                self.close(CloseCode.INTERNAL_ERROR, "a fault of ours: reconnect and resume")
+        if self._attached is None and self.close_timer is None:
+            self.transport.close()
 
     def _abort_later(self) -> None:
         """Closing waits until the peer has taken what was written. Nobody may keep it waiting for ever."""
@@ -182,22 +291,14 @@ class Socket(WebSocketsSansIOProtocol):
 
     def connection_lost(self, exc: Exception | None) -> None:
         super().connection_lost(exc)
+        self._detach()
         if self._aborting is not None:
             self._aborting.cancel()
 
 
-def socket_class(close_seconds: float, joined: bool) -> type[Socket]:
+def socket_class(close_seconds: float, direct: bool) -> type[Socket]:
     """uvicorn makes its protocols itself, so what they must know is in their class."""
-    return type("Socket", (Socket,), {"close_seconds": close_seconds, "joined": joined})
-
-
-def frame_head(opcode: int, size: int) -> bytes:
-    """Of a whole, unmasked frame."""
-    if size < 126:
-        return bytes((0x80 | opcode, size))
-    if size < 1 << 16:
-        return bytes((0x80 | opcode, 126)) + size.to_bytes(2, "big")
-    return bytes((0x80 | opcode, 127)) + size.to_bytes(8, "big")
+    return type("Socket", (Socket,), {"close_seconds": close_seconds, "direct": direct})
 
 
 def _is_utf8(data: bytes) -> bool:

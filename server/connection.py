@@ -1,7 +1,7 @@
 """One connection, without its socket: frames in, calls on the games and frames out."""
 
-from collections.abc import Awaitable, Callable
-from typing import assert_never
+from collections.abc import Awaitable, Callable, Coroutine
+from typing import Any, assert_never
 
 from events.chain import Head
 from events.log import Unknown
@@ -36,6 +36,10 @@ from server.wire import (
 RATE = 30.0
 """Messages a second."""
 BURST = 120.0
+
+
+Waits = Do | Subscribe | Sit | Invite | Queue | LeaveQueue | Rematch | Meet | OpenGame
+"""What the store is asked about."""
 
 
 class TooFast(Exception):
@@ -75,14 +79,17 @@ class Connection:
     def hello(self, why: str | None, now_ms: int) -> None:
         self._tell(wire.Hello(self._player.hex() if self._player else None, why, now_ms))
 
-    async def receive(self, frame: bytes | str, now: float) -> None:
-        """Act on one frame; `now` in seconds of any steady clock. Raises BadFrame and TooFast: close then."""
+    def receive(self, frame: bytes | str, now: float) -> Coroutine[Any, Any, None] | None:
+        """Act on one frame; `now` in seconds of any steady clock. Raises BadFrame and TooFast: close then.
+
+        What has to wait for the store is given back, to be awaited before the next frame comes; it may raise the same.
+        """
         self._tokens = min(BURST, self._tokens + (now - self._refilled) * RATE)
         self._refilled = now
         if self._tokens < 1:
             raise TooFast
         self._tokens -= 1
-        await self._act(wire.message(self.codec, frame))
+        return self._act(wire.message(self.codec, frame))
 
     def leave(self) -> None:
         self._audience.leave(self._watcher)
@@ -92,7 +99,17 @@ class Connection:
         if self._boards is not None:
             self._boards.gone(self._watcher)
 
-    async def _act(self, message: FromClient) -> None:
+    def _act(self, message: FromClient) -> Coroutine[Any, Any, None] | None:
+        match message:
+            case Ping(n):
+                self._tell(wire.Pong(n))
+            case Unsubscribe(topic):
+                self._unsubscribe(topic)
+            case _:
+                return self._answered(message)
+        return None
+
+    async def _answered(self, message: Waits) -> None:
         # What goes wrong from here on is logged with whom it went wrong for.
         asking.set((getattr(message, "game", ""), getattr(message, "id", "")))
         match message:
@@ -100,8 +117,6 @@ class Connection:
                 await self._do(message)
             case Subscribe():
                 await self._subscribe(message)
-            case Unsubscribe(topic):
-                self._unsubscribe(topic)
             case Sit() | Invite() | Queue() | LeaveQueue() | Rematch():
                 await self._between_people(message)
             case Meet():
@@ -112,8 +127,6 @@ class Connection:
                 await self._in_ladder(
                     message.id, message.rules, message.mode, lambda *place: self._open(message, *place)
                 )
-            case Ping(n):
-                self._tell(wire.Pong(n))
             case _:
                 assert_never(message)
 
@@ -122,11 +135,12 @@ class Connection:
             self._refuse(message.id, Trouble.NO_SESSION)
             return
         game = bytes.fromhex(message.game)
-        rules = await self._games.rules_of(game)
+        known = self._games.known(game)
+        rules = known.rules if known is not None else await self._games.rules_of(game)
         if not isinstance(rules, Rules):
             self._refuse(message.id, rules)
             return
-        command = wire.command(rules, self.codec, bytes(message.command))
+        command = wire.command(rules, self.codec, message.command)
         done = await self._games.do(game, self._player, command, message.id)
         if isinstance(done, Head):
             self._answer(wire.done(message.id, game, done))

@@ -76,7 +76,10 @@ class Live:
         return None
 
     def made(self, cause: bytes) -> Head | None:
-        return next((head for known, head in self.causes if known == cause), None)
+        for known, head in self.causes:
+            if known == cause:
+                return head
+        return None
 
 
 @dataclass(frozen=True, slots=True)
@@ -294,7 +297,7 @@ class Games:
                     return await self._found(live.game, cause) or moved.reason
             else:
                 clock = timing.step(live.rules, live.clock, moved.table, moved.facts, now_ms)
-                bodies = [codec.encode(codec.Event(now_ms, cause, fact)) for fact in moved.facts]
+                bodies = [codec.body(now_ms, cause, fact) for fact in moved.facts]
                 events = chain.extend(live.head, bodies)
                 batch = Batch(
                     events,
@@ -303,14 +306,9 @@ class Games:
                     expired_ms=expired_ms,
                 )
                 head = events[-1].head
-                self._ahead[head.hash] = replace(
-                    live,
-                    head=head,
-                    table=moved.table,
-                    dealer=moved.dealer,
-                    clock=clock,
-                    at_ms=now_ms,
-                    causes=(*live.causes, (cause, head))[-CAUSES_KEPT:],
+                causes = (*live.causes, (cause, head))[-CAUSES_KEPT:]
+                self._ahead[head.hash] = Live(
+                    live.game, live.rules, head, moved.table, moved.dealer, clock, now_ms, causes
                 )
                 began = time.perf_counter()
                 try:
@@ -489,6 +487,8 @@ def _told_outside(
 ) -> tuple[bytes, ...]:
     """What the append tells the world outside the game: that both seats are taken, that it is over."""
     table = moved.table
+    if table.finished is None and not any(isinstance(fact, Seated) for fact in moved.facts):
+        return ()
     first, second = table.seats
     if table.opened is None or first is None or second is None:
         return ()

@@ -17,6 +17,7 @@ from server.games import Games
 from server.hall import Hall
 from server.joins import Joins
 from server.letting_go import LettingGo
+from server.outgoing import Ticks
 from server.people import People
 from server.projector import Projector
 from server.replaying import Recordings
@@ -61,4 +62,5 @@ class Parts:
     tally: Tally
     doors: Doors
     sessions: Sessions = field(default_factory=Sessions)
+    ticks: Ticks = field(default_factory=Ticks)
     connections: int = 0

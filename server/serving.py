@@ -123,7 +123,7 @@ def run(settings: Settings, host: str, port: int, open_page: bool, demo_games: i
         port=port,
         loop="uvloop",
         http=Http,
-        ws=socket_class(settings.close_seconds, settings.joined_writes),
+        ws=socket_class(settings.close_seconds, settings.fast_path),
         ws_max_size=FRAME_BYTES_MAX,
         ws_per_message_deflate=False,
         ws_ping_interval=PING_SECONDS,

@@ -31,8 +31,8 @@ class Settings:
     """New players that one address may make at once; then one a second."""
     keep_seconds: float
     """How long a closed game stays in the store, at least, before only the archive has it."""
-    joined_writes: bool
-    """Whether what waits for a connection is written at once; else frame by frame, as uvicorn does it."""
+    fast_path: bool
+    """Whether sockets are read and written without a task and past Starlette; else through it, frame by frame."""
     archive_place: str | None = None
     """A directory, or an object store's URL; None: `archive` in the data directory."""
     metrics_token: str | None = None
@@ -81,7 +81,7 @@ def settings(environment: Mapping[str, str] | None = None) -> Settings:
         sweep_seconds=_number(given, "STATECRAFT_SWEEP_SECONDS", 5, 1, 3600),
         joins_max=_number(given, "STATECRAFT_JOINS_MAX", 200, 1, 10**6),
         keep_seconds=_number(given, "STATECRAFT_KEEP_SECONDS", 3600, 0, 10**9),
-        joined_writes=_number(given, "STATECRAFT_JOINED_WRITES", 1, 0, 1) == 1,
+        fast_path=_number(given, "STATECRAFT_FAST_PATH", 1, 0, 1) == 1,
         archive_place=given.get("STATECRAFT_ARCHIVE") or None,
         metrics_token=_secret(given, "STATECRAFT_METRICS_TOKEN"),
         leave_seconds=_number(given, "STATECRAFT_LEAVE_SECONDS", 0, 0, 600),

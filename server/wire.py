@@ -16,6 +16,7 @@ from msgspec import Meta, Struct
 
 from events import codec
 from events.chain import Head, Stored
+from events.shapes import shape
 from rules.catalogue import RULES
 from rules.game import PLAYER_COMMANDS, Command, Rules, Table
 
@@ -459,14 +460,14 @@ def message(codec: Codec, frame: bytes | str) -> FromClient:
     return taken
 
 
-def command(rules: Rules, codec: Codec, raw: bytes) -> Command:
+def command(rules: Rules, codec: Codec, raw: bytes | msgspec.Raw) -> Command:
     """The typed command in a `do` message. Raises BadFrame."""
     taken = _decoded(_COMMANDS[rules.name, codec.name], raw)
-    plain = _PLAIN[type(taken)]
-    return plain(*(getattr(taken, field.name) for field in fields(plain)))
+    plain, values = _PLAIN[type(taken)]
+    return plain(*values(taken))
 
 
-def _decoded(decode: Callable[[bytes | str], Any], frame: bytes | str) -> Any:
+def _decoded(decode: Callable[[Any], Any], frame: bytes | str | msgspec.Raw) -> Any:
     try:
         return decode(frame)
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
@@ -501,8 +502,8 @@ def _bounded(hint: Any) -> Any:
 _WIRE = {rules.name: [_wire_type(each) for each in (*PLAYER_COMMANDS, *rules.commands)] for rules in RULES.values()}
 COMMANDS: Mapping[str, type[Struct]] = {each.__name__: each for structs in _WIRE.values() for each in structs}
 """The commands of all games as `do` carries them, by name."""
-_PLAIN: dict[type[Struct], Any] = {
-    struct: plain
+_PLAIN: dict[type[Struct], tuple[Any, Callable[[Any], tuple[Any, ...]]]] = {
+    struct: (plain, shape(plain).values)
     for rules in RULES.values()
     for struct, plain in zip(_WIRE[rules.name], (*PLAYER_COMMANDS, *rules.commands), strict=True)
 }

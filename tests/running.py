@@ -20,6 +20,7 @@ from typing import Any, TypeVar
 
 import httpx
 import msgpack
+import pytest
 from websockets.asyncio.client import ClientConnection
 from websockets.asyncio.client import connect as open_socket
 from websockets.exceptions import ConnectionClosed
@@ -39,6 +40,10 @@ RULES = "fifty-states/1"
 
 wait_seconds_max = 60
 """For anything that must come: only a server that is broken takes so long."""
+
+FAST, STOCK = {"STATECRAFT_FAST_PATH": "1"}, {"STATECRAFT_FAST_PATH": "0"}
+PATHS = (pytest.param(FAST, id="fast"), pytest.param(STOCK, id="stock", marks=pytest.mark.slow))
+"""The two ways of a server's sockets. tests/test_lines.py tries what is essential on both every day."""
 
 T = TypeVar("T")
 Message = Mapping[str, Any]

@@ -16,12 +16,13 @@ from events.log import Batch
 from events.sqlite import SqliteLog
 from rules.war import CLASSIC
 from server.clock import now_ms
-from server.socket import ROOM_BYTES
+from server.outgoing import ROOM_BYTES
 from tests.positions import Played
 from tests.running import (
     BOTH,
     JSON,
     MSGPACK,
+    PATHS,
     Followed,
     Guest,
     Server,
@@ -52,9 +53,9 @@ class Stage:
     """Of the last event before a test begins; tests play on."""
 
 
-@pytest.fixture(scope="module")
-def stage(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stage]:
-    with serving(tmp_path_factory.mktemp("backlog")) as server:
+@pytest.fixture(scope="module", params=PATHS)
+def stage(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stage]:
+    with serving(tmp_path_factory.mktemp("backlog"), request.param) as server:
         guest = server.join()
         settings = (("down", 1), ("seed", SEED))
         player = bytes.fromhex(guest.player)
@@ -148,7 +149,8 @@ async def test_who_reads_slowly_gets_a_long_game_whole_and_what_happens_meanwhil
         assert slow.battle == ahead.battle
         assert len(slow.starts) == 12
         ahead = await turn_on(stage, 1)
-        slow.take(await asyncio.to_thread(reading.message))
+        while slow.head.version < ahead.head.version:
+            slow.take(await asyncio.to_thread(reading.message))
         assert slow.events == ahead.events
 
 

@@ -16,7 +16,7 @@ from rules.fifty_states import FIFTY_STATES, Position
 from rules.game import Reason, Table
 from rules.war import CLASSIC
 from rules.war import Position as WarPosition
-from server import leaderboards, personal, players, public, socket, wire
+from server import leaderboards, outgoing, personal, players, public, wire
 from server.connection import BURST, RATE
 from server.http import routes
 from server.wire import FRAME_BYTES_MAX, JSON, MSGPACK, Code, Do, ToClient, Trouble
@@ -90,7 +90,7 @@ def test_every_close_code_and_limit_is_documented() -> None:
     assert {str(int(code)) for code in Code} <= set(re.findall(r"\b\d{4}\b", limits))
     assert f"{FRAME_BYTES_MAX:,} bytes" in limits
     assert f"{RATE:.0f} messages a second, {BURST:.0f} in a burst" in limits
-    assert socket.OUTGOING_BYTES_MAX == 1 << 20
+    assert outgoing.OUTGOING_BYTES_MAX == 1 << 20
 
 
 def test_every_address_is_documented() -> None:

@@ -61,7 +61,8 @@ class Peer:
 
     async def send(self, message: Message) -> None:
         packed: Any = json.dumps(message, default=_base64) if self._codec.text else msgpack.packb(message)
-        await self.connection.receive(packed, next(self._now))
+        if (rest := self.connection.receive(packed, next(self._now))) is not None:
+            await rest
 
     async def ask(self, message: Message) -> Message:
         """As a client that does what the documents say: `try_again` is tried again with the same id."""

@@ -196,7 +196,8 @@ async def visit(place: House, number: int, chance: Random, games: list[bytes]) -
 
     async def talk() -> None:
         for at, message in enumerate(chance.sample(messages, chance.randint(1, 5))):
-            await connection.receive(msgpack.packb(message), float(at))
+            if (rest := connection.receive(msgpack.packb(message), float(at))) is not None:
+                await rest
 
     talking = asyncio.create_task(talk())
     for _ in range(chance.randint(0, 40)):

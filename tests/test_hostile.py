@@ -13,16 +13,16 @@ from rules.fifty_states import Committed, Revealed
 from rules.game import Mixed, Seated
 from server.wire import Code
 from tests.pairs import Person, people
-from tests.running import RULES, Followed, Message, Server, connected, frame, raw_socket, serving
+from tests.running import PATHS, RULES, Followed, Message, Server, connected, frame, raw_socket, serving
 
 pytestmark = pytest.mark.anyio
 
 SLOW = {"commit_seconds": 600, "reveal_seconds": 600}
 
 
-@pytest.fixture(scope="module")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
-    with serving(tmp_path_factory.mktemp("hostile")) as running:
+@pytest.fixture(scope="module", params=PATHS)
+def server(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    with serving(tmp_path_factory.mktemp("hostile"), request.param) as running:
         yield running
 
 

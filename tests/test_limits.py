@@ -32,6 +32,7 @@ from server.games import Games
 from server.keys import operator_keys
 from tests.running import (
     BOTH,
+    PATHS,
     RULES,
     Client,
     Server,
@@ -85,31 +86,32 @@ async def write_a_long_game(server: Server) -> bytes:
     return game
 
 
-@pytest.fixture(scope="module")
-def stage(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stage]:
-    with staged(tmp_path_factory.mktemp("limits"), {}) as running:
+@pytest.fixture(scope="module", params=PATHS)
+def stage(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stage]:
+    with staged(tmp_path_factory.mktemp("limits"), request.param) as running:
         yield running
 
 
-@pytest.fixture(scope="module")
-def strict(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stage]:
+@pytest.fixture(scope="module", params=PATHS)
+def strict(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stage]:
     """Where few connections fit and nobody is waited for."""
-    environment = {"STATECRAFT_CLOSE_SECONDS": "1", "STATECRAFT_CONNECTIONS_MAX": str(CONNECTIONS_MAX)}
+    environment = {**request.param, "STATECRAFT_CLOSE_SECONDS": "1", "STATECRAFT_CONNECTIONS_MAX": str(CONNECTIONS_MAX)}
     with staged(tmp_path_factory.mktemp("strict"), environment) as running:
         yield running
 
 
-@pytest.fixture(scope="module")
-def patient(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stage]:
+@pytest.fixture(scope="module", params=PATHS)
+def patient(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stage]:
     """Where a peer that was told to go has a minute to read why."""
-    with staged(tmp_path_factory.mktemp("patient"), {"STATECRAFT_CLOSE_SECONDS": "60"}) as running:
+    environment = {**request.param, "STATECRAFT_CLOSE_SECONDS": "60"}
+    with staged(tmp_path_factory.mktemp("patient"), environment) as running:
         yield running
 
 
-@pytest.fixture
-def mortal(tmp_path: Path) -> Iterator[Stage]:
+@pytest.fixture(params=PATHS)
+def mortal(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Stage]:
     """One to stop."""
-    with staged(tmp_path, {}) as running:
+    with staged(tmp_path, request.param) as running:
         yield running
 
 

@@ -1,18 +1,16 @@
 """A connection's way out: what waits for room, who is waited for, and for how long."""
 
 import asyncio
-from pathlib import Path
-from random import Random
 from typing import Any
 
 import pytest
 from starlette.websockets import WebSocket, WebSocketDisconnect
-from websockets.frames import Frame, Opcode
 
-from server.bounds import JOINED, frame_head
-from server.socket import OUTGOING_BYTES_MAX, ROOM_BYTES, WRITE_BYTES, Outgoing
+from server.lines import TaskedLine
+from server.outgoing import OUTGOING_BYTES_MAX, ROOM_BYTES, WRITE_BYTES, Outgoing, Ticks
+from server.tally import Tally
 from server.wire import Code
-from tests.running import BOTH, connected, serving, wait_seconds_max
+from tests.running import wait_seconds_max
 
 pytestmark = pytest.mark.anyio
 
@@ -20,18 +18,23 @@ pytestmark = pytest.mark.anyio
 class Reader:
     """The peer's side of an ASGI WebSocket: takes a frame when it is told to."""
 
-    def __init__(self, stall_seconds: float = wait_seconds_max, joined: bool = False) -> None:
+    busy = False
+
+    def __init__(self, stall_seconds: float = wait_seconds_max) -> None:
         self.taken: list[dict[str, Any]] = []
+        self.ended = asyncio.Event()
         self._takes = asyncio.Semaphore(0)
         self._gone = False
         self._took = asyncio.Event()
-        websocket = WebSocket(
-            {"type": "websocket", "extensions": {JOINED: {}} if joined else {}}, self._receive, self._send
-        )
-        self.outgoing = Outgoing(websocket, False, stall_seconds)
-        self._websocket = websocket
+        self._websocket = WebSocket({"type": "websocket"}, self._receive, self._send)
+        self._line = TaskedLine(self._websocket, False)
+        self.outgoing = Outgoing(self._line, Ticks(), stall_seconds, Tally(), self.ended.set)
+        self._came = False
 
     async def _receive(self) -> dict[str, Any]:
+        if self._came:
+            await asyncio.Event().wait()
+        self._came = True
         return {"type": "websocket.connect"}
 
     async def _send(self, message: Any) -> None:
@@ -43,14 +46,23 @@ class Reader:
         self.taken.append(message)
         self._took.set()
 
+    def received(self, message: bytes | str) -> None:
+        raise AssertionError("it says nothing")
+
+    def may_write(self) -> None:
+        self.outgoing.flush()
+
+    def gone(self) -> None:
+        self.outgoing.over()
+
     async def __aenter__(self) -> "Reader":
         await self._websocket.accept()
-        self._draining = asyncio.create_task(self.outgoing.drain())
+        self._running = asyncio.create_task(self._line.run(self))
         return self
 
     async def __aexit__(self, *exc: object) -> None:
-        self._draining.cancel()
-        await asyncio.gather(self._draining, return_exceptions=True)
+        self._running.cancel()
+        await asyncio.gather(self._running, return_exceptions=True)
 
     def take(self, frames: int = 1) -> None:
         for _ in range(frames):
@@ -67,30 +79,73 @@ class Reader:
 
     async def closed(self) -> int:
         async with asyncio.timeout(wait_seconds_max):
-            await self._draining
+            await self._running
         code: int = self.taken[-1]["code"]
         return code
 
 
-async def test_what_waits_goes_in_one_write_where_writes_may_be_joined() -> None:
-    async with Reader(joined=True) as reader, asyncio.timeout(wait_seconds_max):
-        for number in range(3):
-            reader.outgoing.send(bytes([number]))
-        await reader.take_one()
-        assert reader.taken == [{"type": "websocket.send", JOINED: [b"\x00", b"\x01", b"\x02"], "text": False}]
-        for _ in range(5):
-            reader.outgoing.send(bytes(WRITE_BYTES // 2))
-        for frames in (2, 2, 1):
-            await reader.take_one()
-            assert len(reader.taken[-1][JOINED]) == frames
-        assert reader.outgoing.has_room()
+class Wire:
+    """A line that only remembers, and takes nothing while it is told so."""
+
+    def __init__(self) -> None:
+        self.writes: list[tuple[bytes, ...]] = []
+        self.takes = True
+
+    def write(self, payloads: Any) -> None:
+        self.writes.append(payloads)
+
+    def close(self, code: int, why: str) -> None:
+        self.takes = False
+
+    def abort(self) -> None:
+        raise AssertionError
+
+    def read_on(self) -> None:
+        raise AssertionError
 
 
-@pytest.mark.parametrize("size", [0, 1, 125, 126, 65_535, 65_536, 70_000])
-@pytest.mark.parametrize("opcode", [Opcode.TEXT, Opcode.BINARY])
-def test_a_frame_has_the_bytes_that_websockets_gives_it(size: int, opcode: Opcode) -> None:
-    whole = frame_head(opcode, size) + b"x" * size
-    assert whole == Frame(opcode, b"x" * size).serialize(mask=False)
+async def test_what_is_sent_in_a_tick_goes_in_one_write_and_no_write_is_much_too_large() -> None:
+    wire = Wire()
+    outgoing = Outgoing(wire, Ticks(), wait_seconds_max, Tally())
+    for number in range(3):
+        outgoing.send(bytes([number]))
+    assert wire.writes == []
+    await ticks()
+    assert wire.writes == [(b"\x00", b"\x01", b"\x02")]
+    for _ in range(5):
+        outgoing.send(bytes(WRITE_BYTES // 2))
+    await ticks()
+    assert [len(write) for write in wire.writes[1:]] == [2, 2, 1]
+    assert outgoing.has_room()
+    assert outgoing.waiting_bytes == 0
+
+
+async def test_an_answer_in_the_next_tick_goes_with_what_it_follows() -> None:
+    wire = Wire()
+    outgoing = Outgoing(wire, Ticks(), wait_seconds_max, Tally())
+    outgoing.send(b"events")
+    asyncio.get_running_loop().call_soon(outgoing.send, b"done")
+    await ticks()
+    assert wire.writes == [(b"events", b"done")]
+
+
+async def test_nothing_is_written_to_a_line_that_takes_nothing_until_it_does() -> None:
+    wire = Wire()
+    outgoing = Outgoing(wire, Ticks(), wait_seconds_max, Tally())
+    wire.takes = False
+    for number in range(4):
+        outgoing.send(bytes([number]))
+        await ticks()
+    assert wire.writes == []
+    assert outgoing.waiting_bytes == 4
+    wire.takes = True
+    outgoing.flush()
+    assert wire.writes == [(b"\x00", b"\x01", b"\x02", b"\x03")]
+
+
+async def ticks() -> None:
+    for _ in range(3):
+        await asyncio.sleep(0)
 
 
 async def test_there_is_room_while_little_waits_and_again_when_enough_was_taken() -> None:
@@ -120,14 +175,12 @@ async def test_who_takes_a_frame_now_and_then_is_waited_for() -> None:
 
 async def test_who_takes_nothing_while_a_backlog_waits_is_closed_with_4008() -> None:
     async with Reader(stall_seconds=0.05) as reader:
-        for _ in range(3):
+        for _ in range(4):
             reader.outgoing.send(bytes(ROOM_BYTES // 2))
-        reading = reader.outgoing.reading = asyncio.create_task(asyncio.sleep(wait_seconds_max))
         assert not await reader.outgoing.room()
         reader.take(2)
         assert await reader.closed() == Code.TOO_SLOW
-        await asyncio.gather(reading, return_exceptions=True)
-        assert reading.cancelled()
+        assert reader.ended.is_set()
 
 
 async def test_who_falls_behind_while_a_backlog_waits_is_closed_and_the_backlog_ends() -> None:
@@ -141,24 +194,9 @@ async def test_who_falls_behind_while_a_backlog_waits_is_closed_and_the_backlog_
 
 async def test_who_is_gone_is_waited_for_no_longer() -> None:
     async with Reader() as reader, asyncio.timeout(wait_seconds_max):
-        for _ in range(3):
+        for _ in range(4):
             reader.outgoing.send(bytes(ROOM_BYTES // 2))
         waiting = asyncio.create_task(reader.outgoing.room())
         await asyncio.sleep(0)
         reader.go()
         assert not await waiting
-
-
-@pytest.mark.parametrize("subprotocol", BOTH)
-@pytest.mark.parametrize("joined", ["0", "1"])
-async def test_a_game_is_the_same_whether_writes_are_joined_or_not(
-    tmp_path: Path, joined: str, subprotocol: str
-) -> None:
-    with serving(tmp_path, {"STATECRAFT_JOINED_WRITES": joined}) as server:
-        async with connected(server, server.join(), subprotocol) as client, connected(server) as watcher:
-            followed = await client.follow(await client.open())
-            watched = await watcher.follow(followed.game)
-            await client.play_on(followed, Random(1))
-            await watcher.until(lambda: watched.over)
-            assert watched.events == followed.events
-            assert server.audit(followed.game).over

@@ -236,7 +236,8 @@ def do(game_id: str, id_: str, command: dict[str, Any]) -> dict[str, Any]:
 async def ask(connection: Connection, message: dict[str, Any]) -> None:
     codec_ = connection.codec
     frame = msgspec.json.encode(message) if codec_.text else msgspec.msgpack.encode(message)
-    await connection.receive(frame, 0.0)
+    if (rest := connection.receive(frame, 0.0)) is not None:
+        await rest
 
 
 # ---------------------------------------------------------------- the house can't peek

@@ -45,7 +45,8 @@ class Player:
 
     async def send(self, **message: Any) -> None:
         self.seconds += 1
-        await self.connection.receive(msgspec.json.encode(message), self.seconds)
+        if (rest := self.connection.receive(msgspec.json.encode(message), self.seconds)) is not None:
+            await rest
 
     async def ask(self, **message: Any) -> dict[str, Any]:
         """Sends a message with an id of its own, and returns the answer to it."""

@@ -1,0 +1,97 @@
+"""WebSocket frames on the way past websockets' parser: the plain ones, in and out (RFC 6455 section 5.2). No I/O."""
+
+from collections.abc import Sequence
+from functools import lru_cache
+
+from websockets.frames import Opcode
+from websockets.speedups import apply_mask
+
+FIN = 0x80
+MASKED = 0x80
+CONTROL = 0x08
+"""In opcodes that may come between the pieces of a message."""
+
+
+class Incoming:
+    """A client's bytes. Whole messages in one plain frame are cut out of them; every other byte is for a parser that
+    knows all of the standard, and comes in the order in which it was sent."""
+
+    __slots__ = ("_at", "_bytes", "_foreign", "_in_pieces", "_payload_bytes_max", "_plain")
+
+    def __init__(self, payload_bytes_max: int) -> None:
+        self._payload_bytes_max = payload_bytes_max
+        self._bytes = b""
+        self._at = 0
+        self._plain = -1
+        self._foreign = 0
+        """Bytes to come of a frame that the parser has begun to read."""
+        self._in_pieces = False
+        """Whether the parser waits for the rest of a message."""
+
+    def expect(self, opcode: Opcode) -> None:
+        """Which frames are messages. Before that none is."""
+        self._plain = FIN | opcode
+
+    def add(self, received: bytes) -> None:
+        self._bytes = self._bytes[self._at :] + received if self._bytes else received
+        self._at = 0
+
+    def rest(self) -> bytes:
+        """All that wasn't taken."""
+        rest, self._bytes, self._at = self._bytes[self._at :], b"", 0
+        return rest
+
+    def take(self) -> tuple[bytes, bool] | None:
+        """A message's payload and True, or bytes for the parser and False. None: more must come first."""
+        data, at = self._bytes, self._at
+        there = len(data) - at
+        if self._foreign and there:
+            return self._pass(min(self._foreign, there))
+        if there < 2:
+            return self._wait()
+        first, second = data[at], data[at + 1]
+        size, start = second & 127, at + 2
+        if size > 125:
+            width = 2 if size == 126 else 8
+            if there < 2 + width:
+                return self._wait()
+            size, start = int.from_bytes(data[start : start + width], "big"), start + width
+        if second & MASKED:
+            start += 4
+        end = start + size
+        if first == self._plain and second & MASKED and not self._in_pieces and size <= self._payload_bytes_max:
+            if end > len(data):
+                return self._wait()
+            self._at = end
+            return apply_mask(data[start:end], data[start - 4 : start]), True
+        if not first & CONTROL:
+            self._in_pieces = not first & FIN
+        self._foreign = end - at
+        return self._pass(min(self._foreign, there))
+
+    def _pass(self, count: int) -> tuple[bytes, bool]:
+        piece = self._bytes[self._at : self._at + count]
+        self._at += count
+        self._foreign -= count
+        return piece, False
+
+    def _wait(self) -> tuple[bytes, bool] | None:
+        self._bytes, self._at = self._bytes[self._at :], 0
+        return None
+
+
+@lru_cache(maxsize=8)
+def framed(opcode: int, payloads: Sequence[bytes]) -> bytes:
+    """Messages as a server sends them where no extension was agreed on.
+
+    Remembered, since what happens in a game goes to everybody who watches it."""
+    return b"".join([piece for payload in payloads for piece in (_head(opcode, len(payload)), payload)])
+
+
+def _head(opcode: int, size: int) -> bytes:
+    """Of a whole, unmasked frame."""
+    if size < 126:
+        return bytes((FIN | opcode, size))
+    if size < 1 << 16:
+        return bytes((FIN | opcode, 126)) + size.to_bytes(2, "big")
+    return bytes((FIN | opcode, 127)) + size.to_bytes(8, "big")
