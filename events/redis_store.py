@@ -82,6 +82,7 @@ class RedisStore:
         """Why not every key has a server now."""
         self._heard: Heard | None = None
         self._channels: tuple[bytes, ...] = ()
+        self._joined: list[Callable[[], None]] = []
         self._looking: asyncio.Task[None] | None = None
         self._joining = asyncio.Lock()
 
@@ -308,6 +309,8 @@ class RedisStore:
                 writes.close()
                 raise
             self._nodes[place] = node = _Node(place, writes, reads)
+            for joined in self._joined:
+                joined()
             return node
 
     async def _connect(self, place: Place, pushed: Callable[[list[Any]], None]) -> tuple[Connection, dict[bytes, Any]]:
@@ -323,6 +326,10 @@ class RedisStore:
         )
 
     # ------------------------------------------------------------ hearing
+
+    def on_join(self, joined: Callable[[], None]) -> None:
+        """Be told of each connection to a primary that is made from here on: it may hold less than the one before."""
+        self._joined.append(joined)
 
     def listen(self, channels: Sequence[bytes], heard: Heard) -> None:
         """Hear what is said on these sharded channels, on the writing connection: in the order in which it ran there.
