@@ -60,6 +60,20 @@ def place_keys(player: bytes, ladder: str) -> tuple[bytes, bytes]:
     return b"{%b}:place:%b" % (tag, name), b"{%b}:befores:%b" % (tag, name)
 
 
+PLACES = b"{*}:place:*"
+"""What all places' keys match, and no other key does."""
+
+
+def place_of(key: bytes) -> tuple[bytes, str]:
+    """Player and ladder of a place's key."""
+    tag, _, ladder = key[1:].partition(b"}:place:")
+    return bytes.fromhex(tag.decode()), ladder.decode()
+
+
+def gone_value(head: Head) -> bytes:
+    return b"%d-0 %b" % (head.version, head.hash)
+
+
 def number_of(id_: bytes) -> int:
     """Of a stream's entry: what stands before `-0`."""
     return int(id_[:-2])

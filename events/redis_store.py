@@ -6,7 +6,7 @@ what ends without an answer is Unknown. Reads are repeated until they are answer
 
 import asyncio
 import contextlib
-from collections.abc import Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, Self
@@ -22,6 +22,8 @@ from events.redis_script import Script
 from events.redis_topology import SLOTS, Patience, Range, Unreachable, primaries, slot_of
 
 FORMAT = "1"
+SCANNED = 1000
+"""Keys looked at by one command."""
 NOT_RUN = {"TRYAGAIN", "CLUSTERDOWN", "LOADING", "MASTERDOWN", "READONLY", "NOREPLICAS", "BUSY"}
 """Answers of a server that can't run it now."""
 
@@ -80,6 +82,7 @@ class RedisStore:
         """Why not every key has a server now."""
         self._heard: Heard | None = None
         self._channels: tuple[bytes, ...] = ()
+        self._joined: list[Callable[[], None]] = []
         self._looking: asyncio.Task[None] | None = None
         self._joining = asyncio.Lock()
 
@@ -158,6 +161,24 @@ class RedisStore:
     async def read_by(self, tag: bytes, script: Script, keys: Sequence[bytes], arguments: Sequence[Value]) -> Reply:
         """What the script, which writes nothing, returned. Raises Unreachable."""
         return await self._ask(tag, ("EVALSHA", script.hash, len(keys), *keys, *arguments), script, once=False)
+
+    async def keys(self, pattern: bytes) -> AsyncIterator[Sequence[bytes]]:
+        """All keys that match, of every primary, some perhaps twice; for whoever is alone here. Raises Unreachable."""
+        if self.trouble is not None:
+            raise Unreachable(str(self.trouble))
+        for node in {id(each): each for each in self._owners if each is not None}.values():
+            cursor = b"0"
+            while True:
+                try:
+                    reply = await node.reads.send("SCAN", cursor, "MATCH", pattern, "COUNT", SCANNED)
+                except Lost as lost:
+                    raise Unreachable(str(lost)) from lost
+                if isinstance(reply, hiredis.ReplyError):
+                    raise Unreachable(str(reply))
+                cursor, found = reply
+                yield found
+                if cursor == b"0":
+                    break
 
     async def _ask(self, tag: bytes, command: tuple[Value, ...], script: Script | None, once: bool) -> Reply:
         slot = slot_of(tag)
@@ -288,6 +309,8 @@ class RedisStore:
                 writes.close()
                 raise
             self._nodes[place] = node = _Node(place, writes, reads)
+            for joined in self._joined:
+                joined()
             return node
 
     async def _connect(self, place: Place, pushed: Callable[[list[Any]], None]) -> tuple[Connection, dict[bytes, Any]]:
@@ -303,6 +326,10 @@ class RedisStore:
         )
 
     # ------------------------------------------------------------ hearing
+
+    def on_join(self, joined: Callable[[], None]) -> None:
+        """Be told of each connection to a primary that is made from here on: it may hold less than the one before."""
+        self._joined.append(joined)
 
     def listen(self, channels: Sequence[bytes], heard: Heard) -> None:
         """Hear what is said on these sharded channels, on the writing connection: in the order in which it ran there.

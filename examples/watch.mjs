@@ -28,7 +28,7 @@ function connect() {
 
 function take(message) {
   if (message.type === "not_subscribed") stop(`not watched: ${message.reason}`);
-  if (message.type === "subscribed" && !message.recovered) stop(`the server now tells another history than the ${version} events seen so far`);
+  if (message.type === "forked" || message.type === "subscribed" && !message.recovered) stop(`the server now tells another history than the ${version} events seen so far`);
   if (message.type !== "events") return;
   for (const { body, fact } of message.events) {
     chained = sha256(Buffer.from("statecraft event v1\0"), chained, bytes(body));

@@ -9,7 +9,7 @@ from projections import saved
 from projections.saved import NotSaved, Saved
 from rules import fairness, game, timing
 from rules.catalogue import RULES
-from rules.game import CallTime, Credit, Dealer, Finished, Moved, Opened, Refused, Rules, Table, Unsealed
+from rules.game import CallTime, Credit, Dealer, Finished, Lose, Moved, Opened, Refused, Rules, Table, Unsealed
 from rules.timing import Clock
 
 NOT_PROVED = (
@@ -19,6 +19,7 @@ NOT_PROVED = (
     "that a card, or a resignation, came from the player: nobody signs his moves, his browser shows what the log says "
     "he did",
     "that time was up when the operator's clock said so, and no server ran in time that was given back",
+    "that what `Lost` says was lost was lost: the operator alone says so, and every such game counts against him",
     "that a message which isn't here was never sent",
     "that two players are two people",
     "until there is a ledger: that this is the history which everybody else was shown. Compare the last hash with the "
@@ -198,6 +199,8 @@ def _asked(
         raise _Failed(version, f"time is called at {event.at_ms}, its deadline is {clock.due_ms}")
     if isinstance(command, Credit) and timing.is_too_much(clock, command.ms, event.at_ms):
         raise _Failed(version, f"{command.ms} ms are given back, so many haven't passed since {clock.since_ms}")
+    if isinstance(command, Lose) and not (command.version < version and len(command.hash) == fairness.HASH_BYTES):
+        raise _Failed(version, "what was lost came after an event before this one, and ended with a hash")
     return asked
 
 
@@ -218,6 +221,7 @@ _SAID = {
     "Laid": "wars, with as many cards face down as the rules say",
     "Taken": "cards taken by the higher rank",
     "TimeUp": "time called, not before its deadline",
+    "Lost": "events that the operator had shown and lost, which counts against him",
     "Finished": "the result",
     "Unsealed": "S, published",
 }

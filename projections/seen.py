@@ -29,6 +29,8 @@ class Seen:
     open: dict[bytes, tuple[int, Opening]] = field(default_factory=dict)
     """Games without a closing: their opening and its index."""
     closed: set[bytes] = field(default_factory=set)
+    lost: set[bytes] = field(default_factory=set)
+    """Those of them of which the operator lost a part that had been shown."""
     imported: set[bytes] = field(default_factory=set)
     """Records of imports, 16 bytes each."""
     bars: dict[bytes, tuple[int, int]] = field(default_factory=dict)
@@ -51,6 +53,7 @@ class Seen:
             "hashes": [each.hex() for each in self.frontier.hashes],
             "open": [[index, entries.encode(opening).hex()] for index, opening in self.open.values()],
             "closed": _joined(self.closed),
+            "lost": _joined(self.lost),
             "imported": _joined(self.imported),
             "bars": [[player.hex(), *numbers] for player, numbers in self.bars.items()],
             "rows": [[_text(key), _text(stored(row))] for key, row in self.rows.items()],
@@ -71,6 +74,7 @@ class Seen:
                 Frontier(values["size"], tuple(bytes.fromhex(each) for each in values["hashes"])),
                 {opening.game: (index, opening) for index, opening in map(_read_opening, values["open"])},
                 _parted(values["closed"]),
+                _parted(values.get("lost", "")),  # an earlier release didn't write it, and there were none
                 _parted(values["imported"]),
                 {bytes.fromhex(player): (int(bars), int(lifted)) for player, bars, lifted in values["bars"]},
                 {base64.b64decode(key): tuple(LEADERBOARD.row(base64.b64decode(row))) for key, row in values["rows"]},

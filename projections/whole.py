@@ -236,6 +236,8 @@ def _check_closing(seen: Seen, index: int, entry: Closing, file: bytes | None) -
         seen.fault(f"leaf {index}: game {game.hex()} is closed, but wasn't opened")
     _, opening = seen.open.pop(game, (0, None))
     seen.closed.add(game)
+    if entry.reason == "lost":
+        seen.lost.add(game)
     if (why := _wrong_with(opening, entry, file)) is not None:
         seen.fault(f"leaf {index}: game {game.hex()}: {why}")
 

@@ -7,7 +7,7 @@ A game's own rules are one value, `Rules`; its facts and commands ride on the on
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from enum import StrEnum
-from typing import Any, NewType, assert_never
+from typing import Any, NewType, assert_never, get_args, get_type_hints
 
 from rules import fairness
 from rules.cast import CAST
@@ -149,8 +149,20 @@ class Credited:
 
 
 @dataclass(frozen=True, slots=True)
+class Lost:
+    """The operator's store has lost events that had shown a card, and then went another way: nobody can go on fairly.
+
+    The game has no result, and it counts against the operator."""
+
+    version: int
+    """Of the last event that is left of what was shown."""
+    hash: bytes
+    """Of the last event that is gone, 32 bytes: who was shown it holds the log that ended so."""
+
+
+@dataclass(frozen=True, slots=True)
 class Finished:
-    """The result. `winner` is None for a draw, a void, a game `left`, and where both lose (`both_late`)."""
+    """The result. `winner` is None for a draw, a void, a game `left` or `lost`, and where both lose (`both_late`)."""
 
     winner: int | None
     reason: str
@@ -163,10 +175,10 @@ class Unsealed:
     secret: bytes
 
 
-LifeFact = Opened | Reserved | Seated | Mixed | Dealt | Resigned | TimeUp | Credited | Finished | Unsealed
+LifeFact = Opened | Reserved | Seated | Mixed | Dealt | Resigned | TimeUp | Credited | Lost | Finished | Unsealed
 LIFE_FACTS: tuple[type, ...] = (
     *(Opened, Reserved, Seated, Mixed, Dealt),
-    *(Resigned, TimeUp, Credited, Finished, Unsealed),
+    *(Resigned, TimeUp, Credited, Lost, Finished, Unsealed),
 )
 _LIFE_FACTS = frozenset(LIFE_FACTS)
 Fact = Any
@@ -229,7 +241,15 @@ class Credit:
     ms: int
 
 
-LifeCommand = Open | OpenBetween | Sit | Mix | Resign | CallTime | Credit
+@dataclass(frozen=True, slots=True)
+class Lose:
+    """Asked by the server alone, when it finds that the store has lost what it had shown: the fields of `Lost`."""
+
+    version: int
+    hash: bytes
+
+
+LifeCommand = Open | OpenBetween | Sit | Mix | Resign | CallTime | Credit | Lose
 PLAYER_COMMANDS: tuple[type, ...] = (Mix, Resign)
 """The commands of every game that a player may send."""
 Command = Any
@@ -385,6 +405,8 @@ def decide(
         case Credit(ms):
             # The seven days are never credited, so nobody's clock but people's is.
             return (Credited(ms),) if ms and not table.house and owes(rules, table) else Refused(Reason.NOT_DUE)
+        case Lose(version, hash_):
+            return Lost(version, hash_), Finished(None, "lost")
         case Sit(player, entropy_hash):
             return _sit(table, seat, player, entropy_hash)
         case Mix(entropy):
@@ -582,8 +604,8 @@ def _lived(rules: Rules, table: Table, fact: LifeFact) -> Table:
             return replace(table, resigned=seat)
         case TimeUp(owing):
             return replace(table, late=owing)
-        case Credited():
-            return table  # It moves the clock alone: rules/timing.py.
+        case Credited() | Lost():
+            return table  # The one moves the clock alone: rules/timing.py. The other is followed by the end.
         case Finished():
             return replace(table, finished=fact)
         case Unsealed(secret):
@@ -616,6 +638,13 @@ def follow(rules: Rules, dealer: Dealer, fact: Fact) -> Dealer:
             return dealer
 
 
+def shows_cards(rules: Rules, fact: Fact) -> bool:
+    """Whether somebody has seen a card by it, who would choose otherwise now: on the table, or in a hand of his own."""
+    if isinstance(fact, Dealt):
+        return not rules.luck
+    return any(hint is Card or Card in get_args(hint) for hint in get_type_hints(type(fact)).values())
+
+
 def asked(rules: Rules, table: Table, facts: tuple[Fact, ...]) -> tuple[int, Command] | None:
     """Which command, from which seat, the next facts stored at `table` answer; None if none could have led to them."""
     match facts:
@@ -636,5 +665,7 @@ def asked(rules: Rules, table: Table, facts: tuple[Fact, ...]) -> tuple[int, Com
             return 0, CallTime()
         case (Credited(ms), *_):
             return 0, Credit(ms)
+        case (Lost(version, hash_), *_):
+            return 0, Lose(version, hash_)
         case _:
             return rules.asked(table, facts)

@@ -53,6 +53,7 @@ from server.names import Names
 from server.parts import Parts
 from server.people import People
 from server.projector import Projector
+from server.recent import RecentLog
 from server.redis_meetings import RedisMeetings
 from server.replaying import Recordings
 from server.sequencer import Sequencer
@@ -136,7 +137,8 @@ async def _parts(settings: Settings) -> AsyncIterator[Parts]:
         called = Names(people_database)
 
         ledger, kept = found.ledger, archive(settings.archive)
-        log = ArchivedLog(found.log, kept)
+        recent = RecentLog(found.log) if found.redis is not None else None
+        log = ArchivedLog(recent or found.log, kept)
         sequencer = Sequencer(found.log, ledger)
         publisher = Publisher(ledger, found.log, kept, signer(ledger_key(settings.keys)), settings.keys)
         signed = SignedPrefix(ledger, size_of(publisher))
@@ -146,7 +148,10 @@ async def _parts(settings: Settings) -> AsyncIterator[Parts]:
         boards = Boards(boards_database, projector)
 
         games = Games(log, keys, now_ms, sequencer.closed, partial(is_barred, ledger), tally)
-        audience = Audience(games, log)
+        audience = Audience(games, log, recent.common if recent is not None else None)
+        if recent is not None and found.redis is not None:
+            recent.on_fork(games.lose)
+            found.redis.on_join(recent.suspect)
         rating = partial(ratings.rating, projector)
         meeting = hall(games, audience, _meetings(found), rating, called.of, now_ms, keys[max(keys)])
         opened.push_async_callback(meeting.queue.end)

@@ -78,9 +78,11 @@ class Watched:
 class Audience:
     """All subscriptions of this process."""
 
-    def __init__(self, games: Games, log: Log) -> None:
+    def __init__(self, games: Games, log: Log, common: Callable[[bytes, Head], Head] | None = None) -> None:
+        """`common`: the head up to which a game's log is still what was shown up to another head."""
         self._games = games
         self._log = log
+        self._common = common or (lambda game, shown: chain.origin(game))
         self._watched: dict[bytes, Watched] = {}
         self._tasks: set[asyncio.Task[None]] = set()
         self._listeners: list[Callable[[bytes, Watcher | None], None]] = []
@@ -235,9 +237,10 @@ class Audience:
             if watcher.subscriptions.get(game) is not subscription:
                 return True
             if forked:
-                # Say so, and begin again.
-                origin = subscription.head = chain.origin(game)
-                watcher.tell(wire.Subscribed(wire.topic(game), False, origin.version, origin.hash))
+                # Say so, and go on from what is left.
+                left = self._common(game, subscription.head)
+                subscription.head = left = left if await self._holds(game, left) else chain.origin(game)
+                watcher.tell(wire.Forked(wire.topic(game), left.version, left.hash))
                 continue
             if not watcher.way.has_room():
                 return False
@@ -248,6 +251,8 @@ class Audience:
 
     async def _forked(self, game: bytes, head: Head, page: tuple[Stored, ...]) -> bool:
         """Whether the log went another way than what was sent. Raises Damaged if it didn't, but doesn't hash."""
+        if not page:
+            return not await self._holds(game, head)  # The log is shorter than what was sent.
         broken = chain.check(head, page)
         if broken is not None and await self._holds(game, head):
             raise Damaged(game, broken.version, broken.why)

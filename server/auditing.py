@@ -102,6 +102,8 @@ def _seen(path: Path, published: VerifierKey) -> Seen:
 def _print(seen: Seen, path: Path) -> None:
     """Exits with 1 if there are faults."""
     games = f"{len(seen.closed)} closed games, {len(seen.open)} open"
+    if seen.lost:
+        out.print(f"Against the operator: {len(seen.lost)} games of which he lost a part that had been shown.")
     if seen.faults:
         out.print(f"FAILED: {len(seen.faults)} faults in {seen.frontier.size} leaves, {games}", style="bold red")
         for fault in seen.faults:

@@ -52,6 +52,10 @@ class Causes:
     def __len__(self) -> int:
         return sum(len(known.made) for known in self._known.values())
 
+    def forget(self, game: bytes) -> None:
+        """Its log isn't what it was."""
+        self._known.pop(game, None)
+
     async def made(self, game: bytes, cause: bytes) -> Head | None:
         """The head that a cause made, in the log as it stood when this was called. Raises Unreadable."""
         known = self._known.get(game)

@@ -24,7 +24,7 @@ from projections.proof import is_proof
 from projections.replay import Recording
 from projections.saved import NotSaved, Saved
 from projections.simulation import NoSimulation
-from server import auditing, backup, keyring, operating, rebuilding, restore, simulating
+from server import auditing, backup, copying, keyring, operating, rebuilding, restore, simulating
 from server.archive import archive
 from server.archived import ArchivedLog
 from server.games import Damaged
@@ -371,6 +371,7 @@ def simulate(
 
 command.command("backup")(backup.command)
 command.command("restore")(restore.command)
+command.command("copy")(copying.command)
 command.add_typer(keyring.command, name="keys")
 command.command("import")(operating.import_)
 command.command("bar")(operating.bar)

@@ -24,6 +24,7 @@ from rules.game import (
     Credit,
     Dealer,
     Finished,
+    Lose,
     Open,
     OpenBetween,
     Reason,
@@ -35,6 +36,7 @@ from rules.game import (
 )
 from rules.timing import Clock
 from server.causes import Causes, Unreadable
+from server.recent import Fork
 from server.tally import Tally
 from server.wire import Trouble
 
@@ -236,6 +238,25 @@ class Games:
             return Trouble.DAMAGED
         except Unknown:
             return Trouble.TRY_AGAIN  # It was let go, and the archive doesn't answer.
+
+    async def lose(self, fork: Fork) -> None:
+        """The store lost what was shown, and nobody has it any more: whatever is in mind of it here is wrong.
+
+        Where a card had been shown the game is closed, without a result."""
+        self._live.pop(fork.game, None)
+        self._causes.forget(fork.game)
+        try:
+            live = await self._whole(fork.game)
+            if live is None or live.table.finished is not None:
+                return
+            if any(game.shows_cards(live.rules, codec.decode(event.body).fact) for event in fork.dropped):
+                command = Lose(fork.common.version, fork.dropped[-1].hash)
+                cause = codec.cause(fork.game, codec.SERVER_SEAT, codec.NOBODY, command.hash.hex(), command)
+                await self.ask(live, 0, command, cause)
+        except Damaged as error:
+            log_line.error("damaged game", game=fork.game.hex(), version=error.version, why=error.why)
+        except Unknown as error:
+            log_line.error("a game that was lost isn't closed", game=fork.game.hex(), why=str(error))
 
     async def rules_of(self, game_id: bytes) -> Rules | Trouble:
         """The rules a game is played by."""

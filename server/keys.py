@@ -76,12 +76,23 @@ def _read(path: Path) -> bytes:
     return key
 
 
+def put(folder: Path, name: str, key: bytes) -> None:
+    """A key that was made elsewhere, unless it is there. Raises BadKeys where another one is."""
+    folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+    if _read(_put(folder / name, key)) != key:
+        raise BadKeys(f"{folder / name} is another key")
+
+
 def _make(path: Path) -> Path:
+    return _put(path, secrets.token_bytes(KEY_BYTES))
+
+
+def _put(path: Path, key: bytes) -> Path:
     # Written aside and linked into place: a crash leaves no half a key, and two first starts agree on one.
     aside = path.with_name(f".{path.name}.{secrets.token_hex(8)}")
     descriptor = os.open(aside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     try:
-        os.write(descriptor, secrets.token_bytes(KEY_BYTES))
+        os.write(descriptor, key)
         os.fsync(descriptor)
     finally:
         os.close(descriptor)

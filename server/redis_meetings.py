@@ -70,9 +70,9 @@ class RedisMeetings:
         await self._write(scripts.MISSED, (BY_PLAYER, BY_GAME), player, game)
 
     async def forget(self, game: bytes, void: bool) -> None:
-        if void and (counted := await self._read("GET", _paired(game))) is not None:
+        if void and (counted := await self._read("GET", paired_key(game))) is not None:
             day, _, met = counted.partition(b" ")
-            await self._write(scripts.DISCOUNT, (_paired(game), _day(int(day))), met)
+            await self._write(scripts.DISCOUNT, (paired_key(game), day_key(int(day))), met)
         await self._write(scripts.FORGET, (GAMES, UNOPENED, BY_PLAYER, BY_GAME), game)
 
     async def unopened(self) -> Sequence[Meeting]:
@@ -95,11 +95,7 @@ class RedisMeetings:
     async def offers(self, player: bytes) -> Sequence[Rematch]:
         games = await self._rows(OFFERED, player)
         records = await self._read("HMGET", REMATCHES, *games) if games else []
-        return [
-            Rematch(game, record[32:].decode(), record[:16], record[16:32])
-            for game, record in zip(games, records, strict=True)
-            if record is not None
-        ]
+        return [rematch(game, record) for game, record in zip(games, records, strict=True) if record is not None]
 
     async def accept(self, game: bytes) -> None:
         await self._write(scripts.ACCEPT, (REMATCHES, ASKED, OFFERED), game)
@@ -124,7 +120,7 @@ class RedisMeetings:
     async def pair(self, rules: str, server: bytes, now_ms: int) -> Sequence[Meeting]:
         day = now_ms // DAY_MS
         found, days = await self._write(
-            scripts.SIGN, (_queue(rules), SERVERS, _day(day)), server, now_ms, now_ms - SERVER_MS_MAX
+            scripts.SIGN, (_queue(rules), SERVERS, day_key(day)), server, now_ms, now_ms - SERVER_MS_MAX
         )
         records: dict[bytes, bytes] = dict(zip(found[::2], found[1::2], strict=True))
         waiting = {player: _entry(rules, player, record) for player, record in records.items()}
@@ -132,7 +128,7 @@ class RedisMeetings:
         chosen = pairs(
             [Waiting(each.player, each.rating, each.since_ms) for each in waiting.values()],
             now_ms,
-            lambda one, other: met.get(_met(waiting[one].ladder, one, other), 0),
+            lambda one, other: met.get(met_field(waiting[one].ladder, one, other), 0),
         )
         arranged: list[Meeting] = []
         for start in range(0, len(chosen), PAIRS_MAX):
@@ -163,11 +159,11 @@ class RedisMeetings:
                 meeting = Meeting(game, first.rules, (), pair.players, pair.counts, False, befores)
                 claims = (first, second) if pair.counts else ()
                 found[game] = meeting, claims
-                key = _met(first.ladder, *pair.players) if pair.counts else b""
+                key = met_field(first.ladder, *pair.players) if pair.counts else b""
                 arguments += (first.player, records[first.player], second.player, records[second.player])
                 arguments += (game, _record(meeting, claims), key, met.get(key, 0))
         queue = _queue(waiting[chosen[0].players[0]].rules)
-        keys = (queue, GAMES, UNOPENED, BY_PLAYER, BY_GAME, _day(day), *map(_paired, found))
+        keys = (queue, GAMES, UNOPENED, BY_PLAYER, BY_GAME, day_key(day), *map(paired_key, found))
         arranged = await self._write(scripts.PAIR, keys, *arguments)
         pairings = [found[game] for game in arranged]
         await self._claim([(each, [(one.player, one.ladder, one.before) for one in by]) for each, by in pairings])
@@ -246,11 +242,11 @@ def _queue(rules: str) -> bytes:
     return b"{meetings}:queue:" + rules.encode()
 
 
-def _day(number: int) -> bytes:
+def day_key(number: int) -> bytes:
     return b"{meetings}:day:%d" % number
 
 
-def _paired(game: bytes) -> bytes:
+def paired_key(game: bytes) -> bytes:
     return b"{meetings}:paired:" + game
 
 
@@ -263,5 +259,16 @@ def _entry(rules: str, player: bytes, record: bytes) -> Entry:
     return Entry(rules, player, ladder, rating, int.from_bytes(record[:8], "big"), before, record[8:24])
 
 
-def _met(ladder: str, one: bytes, other: bytes) -> bytes:
+def rematch(game: bytes, record: bytes) -> Rematch:
+    return Rematch(game, record[32:].decode(), record[:16], record[16:32])
+
+
+def met_field(ladder: str, one: bytes, other: bytes) -> bytes:
     return ladder.encode() + b"\0" + min(one, other) + max(one, other)
+
+
+def met_value(stored: bytes) -> tuple[int, str, tuple[bytes, bytes]]:
+    """Day, ladder and the two players, of what stands at `paired_key`."""
+    day, _, field = stored.partition(b" ")
+    ladder, _, players = field.partition(b"\0")
+    return int(day), ladder.decode(), (players[:16], players[16:])

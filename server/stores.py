@@ -8,19 +8,28 @@ from events import sqlite, sqlite_ledger
 from events.database import Busy, Database, Newer
 from events.ledger import Ledger
 from events.log import Log
+from events.moving import Movable
 from events.redis_address import Address
 from events.redis_connection import Lost, Refused
 from events.redis_durability import Durability
 from events.redis_ledger import RedisLedger
 from events.redis_log import RedisLog
+from events.redis_moving import RedisMovable
 from events.redis_store import BadStore, RedisStore
 from events.sqlite import SqliteLog
 from events.sqlite_ledger import SqliteLedger
+from events.sqlite_moving import SqliteMovable
 from server.settings import Settings
 from server.signer import Signing, signing_alone
 
 SCHEMAS = (sqlite.SCHEMA, sqlite_ledger.SCHEMA)
-FAULTS = (Busy, Newer, BadStore, Refused, Lost, Signing, OSError)
+
+
+class Unfinished(Exception):
+    """A copy into this store has begun and isn't whole."""
+
+
+FAULTS = (Busy, Newer, BadStore, Unfinished, Refused, Lost, Signing, OSError)
 """Why a store can't be opened; each says so in words for the operator. Unreachable is one of the last."""
 
 
@@ -28,6 +37,7 @@ FAULTS = (Busy, Newer, BadStore, Refused, Lost, Signing, OSError)
 class Stores:
     log: Log
     ledger: Ledger
+    movable: Movable
     redis: RedisStore | None = None
     """Where both are, if they are there."""
     embedded: Database | None = None
@@ -37,6 +47,15 @@ class Stores:
 @asynccontextmanager
 async def stores(settings: Settings, schemas: Sequence[str]) -> AsyncIterator[Stores]:
     """To serve from. `schemas`: of the embedded file, which one server at a time has to itself. Raises FAULTS."""
+    async with stores_to_move(settings, schemas) as found:
+        if await found.movable.unfinished():
+            raise Unfinished(f"{settings.redis or settings.log}: a copy into it isn't whole: `statecraft copy` goes on")
+        yield found
+
+
+@asynccontextmanager
+async def stores_to_move(settings: Settings, schemas: Sequence[str]) -> AsyncIterator[Stores]:
+    """Also where a copy isn't whole. The embedded file is locked; of a Redis only beats tell. Raises FAULTS."""
     async with _opened(settings, lambda: Database.open(settings.log, schemas)) as found:
         yield found
 
@@ -74,7 +93,7 @@ async def _opened(settings: Settings, embedded: Callable[[], Awaitable[Database]
         return
     database = await embedded()
     try:
-        yield Stores(SqliteLog(database), SqliteLedger(database), embedded=database)
+        yield Stores(SqliteLog(database), SqliteLedger(database), SqliteMovable(database), embedded=database)
     finally:
         await database.close()
 
@@ -83,6 +102,6 @@ async def _opened(settings: Settings, embedded: Callable[[], Awaitable[Database]
 async def _redis(address: Address, durability: Durability) -> AsyncIterator[Stores]:
     store = await RedisStore.open(address, durability)
     try:
-        yield Stores(RedisLog(store), RedisLedger(store), store)
+        yield Stores(RedisLog(store), RedisLedger(store), RedisMovable(store), store)
     finally:
         await store.close()

@@ -52,6 +52,8 @@ def told(moment: Moment, seats: Seats = SEATS) -> str | None:
             return f"Seat {seat} resigns."
         case game.TimeUp(owing):
             return f"Time is up for seat {' and seat '.join(map(str, owing))}."
+        case game.Lost(version):
+            return f"The operator lost what had been shown after event {version}: that counts against the operator."
         case game.Finished(None, reason):
             return f"The game ends without a winner ({reason})."
         case game.Finished(winner, reason):

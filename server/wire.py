@@ -241,6 +241,14 @@ class Subscribed(Message, tag="subscribed", frozen=True):
     """Of the event at `version`; of a feed its epoch, which another one never has."""
 
 
+class Forked(Message, tag="forked", frozen=True):
+    """The log went another way than you were shown: drop the events after `version`. What follows comes from there."""
+
+    topic: str
+    version: int
+    hash: bytes
+
+
 class NotSubscribed(Message, tag="not_subscribed", frozen=True):
     """There is no such subscription, or no longer, and why."""
 
@@ -334,6 +342,7 @@ ToClient = (
     | Left
     | Offered
     | Subscribed
+    | Forked
     | NotSubscribed
     | Events
     | Replayed

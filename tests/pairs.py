@@ -22,6 +22,7 @@ from rules.game import (
     Credit,
     Dealer,
     Fact,
+    Lose,
     Mix,
     Moved,
     OpenBetween,
@@ -101,7 +102,7 @@ class Duel:
         match command:
             case CallTime():
                 return codec.clocks_cause(self.game, self.clock)
-            case OpenBetween() | Credit():
+            case OpenBetween() | Credit() | Lose():
                 return codec.cause(self.game, codec.SERVER_SEAT, codec.NOBODY, f"{len(self.events)}", command)
             case _:
                 return codec.cause(self.game, seat, PLAYERS[seat], f"{len(self.events)}", command)

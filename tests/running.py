@@ -244,6 +244,7 @@ class Followed:
     hand_version: int = -1
     starts: list[Message] = field(default_factory=list)
     """Every `subscribed`."""
+    forks: int = 0
 
     @property
     def topic(self) -> str:
@@ -275,6 +276,10 @@ class Followed:
         match frame["type"]:
             case "subscribed":
                 self.starts.append(frame)
+                del self.events[frame["version"] :]
+                assert self.head == Head(frame["version"], frame["hash"])
+            case "forked":
+                self.forks += 1
                 del self.events[frame["version"] :]
                 assert self.head == Head(frame["version"], frame["hash"])
             case "events":

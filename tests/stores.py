@@ -17,6 +17,7 @@ from events.redis_log import RedisLog
 from events.sqlite import SCHEMA, SqliteLog
 from events.sqlite_ledger import SCHEMA as LEDGER_SCHEMA
 from events.sqlite_ledger import SqliteLedger
+from server.recent import RecentLog
 from tests.contrary import ContraryLog
 from tests.contrary_ledger import ContraryLedger
 from tests.redis_stores import shared_store
@@ -53,6 +54,13 @@ async def sqlite(folder: Path) -> AsyncIterator[Store]:
 
 
 @asynccontextmanager
+async def recent(folder: Path) -> AsyncIterator[Store]:
+    """A store that forgets nothing, behind what would put it back."""
+    async with sqlite(folder) as store:
+        yield Store(RecentLog(store.log), store.pass_ms)
+
+
+@asynccontextmanager
 async def contrary_but_calm(folder: Path) -> AsyncIterator[Store]:
     clock = Clock()
     yield Store(ContraryLog(clock=clock, calm=True), clock.pass_ms)
@@ -80,6 +88,7 @@ def every(stores: Iterable[str]) -> list[Any]:
 STORES: dict[str, Callable[[Path], AbstractAsyncContextManager[Store]]] = {
     "sqlite": sqlite,
     "contrary": contrary_but_calm,
+    "recent": recent,
     **{name: partial(redis, name) for name in REDIS},
 }
 

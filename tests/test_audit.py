@@ -20,6 +20,7 @@ from rules.game import (
     Card,
     Dealt,
     Finished,
+    Lost,
     Mixed,
     Opened,
     Resign,
@@ -66,6 +67,7 @@ def test_there_are_golden_games_of_every_ending() -> None:
         "seat 1 won (resigned)",
         "seat 1 won (time)",
         "nobody won (void)",
+        "nobody won (lost)",
     }
 
 
@@ -158,6 +160,23 @@ def the_house_resigns(events: list[Event]) -> None:
     events[at:] = [replace(events[at], fact=fact) for fact in ending]
 
 
+def lost(version: int, hash_: bytes, reason: str = "lost", winner: int | None = None) -> Twin:
+    """The operator says that he lost something, instead of the first reveal."""
+
+    def change(events: list[Event]) -> None:
+        at = first(events, Revealed)
+        ending = [Lost(version, hash_), Finished(winner, reason), Unsealed(events[-1].fact.secret)]
+        events[at:] = [replace(events[at], fact=fact) for fact in ending]
+
+    return change
+
+
+def test_a_game_that_the_operator_lost_has_no_result_and_says_so() -> None:
+    findings = rehashed(PLAYED, lost(5, bytes(32)))
+    assert (findings.failure, findings.over, findings.result) == (None, True, "nobody won (lost)")
+    assert findings.checked["events that the operator had shown and lost, which counts against him"] == 1
+
+
 TWINS: list[tuple[str, Twin, type]] = [
     ("another card of the house", another_house_card, Committed),
     ("a salt of the operator's choice", another_salt, Committed),
@@ -185,6 +204,10 @@ TWINS: list[tuple[str, Twin, type]] = [
     ("one cause twice", one_cause_twice, Mixed),
     ("the house resigning", the_house_resigns, Resigned),
     ("something after the end", after_the_end, Dealt),
+    ("a loss of what comes later", lost(99, bytes(32)), Lost),
+    ("a loss without the hash of what was lost", lost(5, b""), Lost),
+    ("a loss with a winner", lost(5, bytes(32), winner=0), Finished),
+    ("a loss under another name", lost(5, bytes(32), reason="void"), Finished),
 ]
 
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import replace
+from hashlib import sha256
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -29,6 +30,7 @@ from rules.game import (
     Credited,
     Dealt,
     Finished,
+    Lose,
     Mix,
     Mixed,
     OpenBetween,
@@ -529,6 +531,12 @@ def test_time_called_two_seconds_early_is_the_clocks_of_two_machines() -> None:
     assert rehashed(credited(), later(TimeUp, -EARLY_MS_MAX)).passed
 
 
+def lost(duel: Duel) -> Duel:
+    """The operator's store forgot the last event, and the game went on otherwise."""
+    assert duel.do(Lose(len(duel.events) - 1, sha256(b"the log that was lost").digest())) is None
+    return duel
+
+
 GAMES: dict[str, Callable[[], Duel]] = {
     "fifty-states": lambda: PLAYED,
     "fifty-states-both-late": lambda: revealed(Duel(number=11).begin()),
@@ -536,6 +544,7 @@ GAMES: dict[str, Callable[[], Duel]] = {
     "fifty-states-time": lambda: revealed(Duel(number=12).begin(), 0),
     "fifty-states-resigned": lambda: revealed(Duel(number=13).begin(), 0),
     "fifty-states-unmixed": lambda: seated(Duel(number=14), 0),
+    "fifty-states-lost": lambda: lost(revealed(Duel(number=19).begin(), 0)),
     "fifty-states-void": lambda: seated(Duel(number=15, kept=(PLAYER, b""))),
     "war-classic-clocked": clocked,
     "war-classic-seed": lambda: Duel(CLASSIC, 16, (("length", "short"), ("seed", 5))),
@@ -569,4 +578,4 @@ def test_golden_games_between_people_replay(path: Path) -> None:
 
 def test_there_are_golden_games_between_people_of_every_ending() -> None:
     results = {audit_file(path.read_bytes()).result.split(" (")[1] for path in GOLDEN}
-    assert {"all_cards)", "time)", "both_late)", "resigned)", "void)"} <= results
+    assert {"all_cards)", "time)", "both_late)", "resigned)", "void)", "lost)"} <= results

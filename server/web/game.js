@@ -194,6 +194,12 @@ export class Game {
   #take(message) {
     switch (message.type) {
       case "subscribed": return this.#subscribed(message);
+      case "forked":
+        // All of it again, so that the notice can say where it left what this browser holds.
+        this.forked = true;
+        this.#startOver();
+        this.socket.resume(this.topic);
+        return this.on.changed();
       case "events": return this.#events(message);
       case "hand": return this.#hand(message);
       case "presence":

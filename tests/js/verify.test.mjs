@@ -464,7 +464,7 @@ for (const [what, [name, alter, failing]] of Object.entries(factTwins)) {
 
 test("what may stand where a person is asked is told in full", () => {
   const file = twin(text(relaxed), (events) => void dropping("Revealed", 2)(events));
-  assert.equal(check(file).failure.expected, "Revealed or Resigned or TimeUp");
+  assert.equal(check(file).failure.expected, "Revealed or Resigned or TimeUp or Lost");
 });
 
 test("of two faults the first is named", () => {

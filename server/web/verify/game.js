@@ -32,6 +32,7 @@ export const lifeFacts = {
   Resigned: { seat },
   TimeUp: { owing: listOf(seat) },
   Credited: { ms: shape.between(1, Number.MAX_SAFE_INTEGER) },
+  Lost: { version: int, hash: bytes(32) },
   Finished: { winner: seatOrNobody, reason: text },
   Unsealed: { secret: bytes(32) },
 };
@@ -307,6 +308,10 @@ class Life {
         throw new Fault(deadline, version, "Other seats owed an action.", worded([...owing]), worded(fields.owing));
       }
       this.log.tally.passed(deadline);
+    }
+    if (type === "Lost") {
+      if (fields.version >= version) throw new Fault(ending, version, "What was lost came after what is left.", `less than ${version}`, worded(fields.version));
+      return { winner: null, reason: "lost" };
     }
     // Before any entropy stands in the log nobody can have seen a card, so nobody can have lost.
     if (!this.dealt && this.people.length === this.unmixed().length) return { winner: null, reason: "void" };

@@ -19,7 +19,7 @@ const append = { name: "append", what: "What followed from one command carries i
 const crediting = { name: "credit", what: "Time during which no server ran was given back, and only between people." };
 
 /** What may end a game from outside wherever a person is asked for something. */
-export const endings = Object.freeze(["Resigned", "TimeUp"]);
+export const endings = Object.freeze(["Resigned", "TimeUp", "Lost"]);
 
 /** The log has no further event: the game is still running. */
 export class LogEnds extends Error {}

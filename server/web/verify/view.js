@@ -117,6 +117,7 @@ const endings = {
   resigned: { won: "won because the other side resigned" },
   time: { won: "won on time" },
   both_late: { drawn: "Both sides were late, so both lost." },
+  lost: { drawn: "The operator lost a part of it that had been shown, so it has no result: that counts against the operator." },
   void: { drawn: "It is void: it ended before any card was dealt." },
 };
 

@@ -94,6 +94,7 @@ export function ended(finished, seat, names, people = false) {
 /** @param {Finished} finished @param {number | null} seat @param {Names} names @returns {string} */
 export function result({ winner, reason: why }, seat, names) {
   if (why === "both_late") return "Both lose on time";
+  if (why === "lost") return "Annulled";
   if (winner === null) return "Nobody wins";
   return winner === seat ? "You win" : `${names[winner]} wins`;
 }
@@ -107,6 +108,7 @@ export function reason({ winner, reason: why }, seat, names, people = false) {
     case "resigned": return `${who} resigned.`;
     case "time": return `${who} ${is} out of time${people ? "" : ": a game lasts seven days at most"}.`;
     case "both_late": return "both sides are out of time.";
+    case "lost": return "our store lost moves that had been shown, so it has no result and doesn’t count.";
     case "void": return "it ended before the cards were dealt, so it doesn’t count.";
     default: return `${why}.`;
   }

@@ -35,7 +35,7 @@ const happened = {
   Opened: "The game is opened", Reserved: "A seat is kept", Seated: "The seats are taken", Mixed: "A player’s chance is mixed in", Dealt: "The cards are dealt",
   Committed: "A card is sealed", Revealed: "A sealed card is shown", Played: "A card is played", Captured: "The lower card is captured", RoundEnded: "The round is over",
   Readied: "A seat is ready to turn", Turned: "Both top cards are turned", Laid: "A war: cards are laid face down", Taken: "The cards are taken",
-  Resigned: "A player leaves", TimeUp: "Time is up", Credited: "Time is given back", Finished: "The game is over", Unsealed: "The server’s secret is published",
+  Resigned: "A player leaves", TimeUp: "Time is up", Credited: "Time is given back", Lost: "A part of it is lost", Finished: "The game is over", Unsealed: "The server’s secret is published",
 };
 
 /** @param {import("../gamelog.js").Fact | undefined} fact @param {string} title of the table after it */

@@ -301,6 +301,6 @@ function postmark(look) {
   const at = facts.find((fact) => fact.type === "Finished")?.at_ms;
   const day = at ? new Date(at).toLocaleDateString("en-GB", { day: "numeric", month: "short", year: "numeric" }) : "";
   const { winner, reason: why } = table.finished;
-  const word = why === "left" ? "Left" : why === "void" ? "Void" : winner === null ? "Drawn" : seat === null ? "Closed" : winner === seat ? "Won" : "Lost";
+  const word = why === "left" ? "Left" : why === "void" ? "Void" : why === "lost" ? "Annulled" : winner === null ? "Drawn" : seat === null ? "Closed" : winner === seat ? "Won" : "Lost";
   return html`<div class="postmark" aria-hidden="true"><span>Statecraft</span><b>${word}</b><span>${day}</span></div>`;
 }

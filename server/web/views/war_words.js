@@ -160,6 +160,7 @@ export function result({ winner, reason: why }, seen) {
   const { seat } = seen;
   if (why === "both_late") return "Both lose on time";
   if (why === "left") return "Left unfinished";
+  if (why === "lost") return "Annulled";
   if (why === "void") return "Never dealt";
   if (winner === null) return "A draw";
   if (winner === seat) return "You win";
@@ -183,6 +184,7 @@ export function reason({ winner, reason: why }, seen) {
     case "both_late": return "both are out of time";
     case "resigned": return `${doing(loser, "resigned", "resigned")}`;
     case "left": return `${doing(0, "went", "went")} on to another game, so this one counts nowhere`;
+    case "lost": return "our store lost moves that had been shown, so it has no result and doesn’t count";
     case "void": return "it ended before the cards were dealt, so it doesn’t count";
     default: return why;
   }

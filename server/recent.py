@@ -1,0 +1,248 @@
+"""A Log whose store may forget what it acknowledged: after a failover, say. Where the same bytes are put back.
+
+What was stored lately is kept here. Where the store holds a beginning of it, whoever wrote the rest appends it again;
+where nobody does, or the log went another way meanwhile, that is a `Fork`, and whoever listens is told.
+"""
+
+import asyncio
+from collections import OrderedDict, deque
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import TypeVar
+
+import structlog
+
+from events.chain import Head, Stored, origin
+from events.log import Batch, Conflict, Deadline, LetGo, Listener, Log, OutboxEntry, Unknown
+
+KEPT_SECONDS = 60.0
+"""A store that loses more than the last minute isn't one that was promised anything of."""
+APPENDS_MAX = 256
+"""Kept of a game."""
+GAMES_MAX = 20_000
+MEND_SECONDS_MAX = 5.0
+"""How long a game waits for the store, and for another server, to have back what was lost."""
+PAUSE_SECONDS = 0.1
+
+log_line = structlog.get_logger()
+
+
+@dataclass(frozen=True, slots=True)
+class Fork:
+    """A game's log went another way after `common` than was shown."""
+
+    game: bytes
+    common: Head
+    dropped: tuple[Stored, ...]
+    """What was shown after it, as far as it is known here, and is gone."""
+
+
+T = TypeVar("T")
+Forked = Callable[[Fork], Awaitable[None]]
+
+
+@dataclass(slots=True)
+class _Append:
+    before: Head
+    events: tuple[Stored, ...]
+    batch: Batch | None
+    """None: another server's."""
+    at: float
+    """On the event loop's clock."""
+
+
+class RecentLog:
+    """`events.log.Log`. What it forgot is looked for at each Conflict, and wherever `suspect` is called."""
+
+    def __init__(self, log: Log) -> None:
+        self._log = log
+        self._recent: OrderedDict[bytes, deque[_Append]] = OrderedDict()
+        """By game, the one that went on last at the end; each append follows the one before."""
+        self._mending: dict[bytes, asyncio.Task[None]] = {}
+        self._forks: OrderedDict[bytes, Fork] = OrderedDict()
+        self._forked: list[Forked] = []
+        self._suspected = 0
+        """How often."""
+        self.put_back = 0
+        """Appends."""
+        log.listen(self._heard)
+
+    def on_fork(self, forked: Forked) -> None:
+        """Be told of each fork, before anybody here reads the game's log again."""
+        self._forked.append(forked)
+
+    def common(self, game: bytes, head: Head) -> Head:
+        """The last head that the game's log and the one that was shown up to `head` share, as far as it is known."""
+        fork = self._forks.get(game)
+        if fork is None or head not in [event.head for event in fork.dropped]:
+            return origin(game)
+        return fork.common
+
+    # ------------------------------------------------------------ what was stored lately
+
+    def _remember(self, game: bytes, append: _Append) -> None:
+        kept = self._recent.setdefault(game, deque(maxlen=APPENDS_MAX))
+        for each in reversed(kept):
+            if each.before == append.before and each.events == append.events:
+                each.batch = append.batch or each.batch  # It was heard of before its answer came.
+                return
+        if kept and kept[-1].events[-1].head != append.before:
+            kept.clear()
+        kept.append(append)
+        self._recent.move_to_end(game)
+        while kept[0].at < append.at - KEPT_SECONDS:
+            kept.popleft()
+        while len(self._recent) > GAMES_MAX or next(iter(self._recent.values()))[-1].at < append.at - KEPT_SECONDS:
+            self._recent.popitem(last=False)
+
+    def _heard(self, game: bytes, before: Head, events: tuple[Stored, ...]) -> None:
+        kept = self._recent.get(game)
+        last = kept[-1].events[-1].head if kept else before
+        if before == last or before.version > last.version:  # the second where something wasn't heard
+            self._remember(game, _Append(before, events, None, asyncio.get_running_loop().time()))
+        elif not any(each.events == events for each in kept or ()):
+            self._suspect(game)  # Somebody went on from less than was shown here.
+
+    # ------------------------------------------------------------ mending
+
+    def suspect(self) -> None:
+        """The store may hold less than it acknowledged: another server has taken over there, or came back."""
+        self._suspected += 1
+        for game in self._recent:
+            self._suspect(game)
+
+    def _suspect(self, game: bytes) -> None:
+        if game not in self._mending:
+            self._mending[game] = asyncio.get_running_loop().create_task(self._mend_whole(game))
+
+    async def _mended(self, game: bytes) -> None:
+        """Wait until what is missing was put back, or given up."""
+        task = self._mending.get(game)
+        if task is not None and task is not asyncio.current_task():
+            await asyncio.wait([task])
+
+    async def _whole(self, game: bytes, read: Callable[[], Awaitable[T]]) -> T:
+        """What was read of a game, once nothing is missing of it."""
+        while True:
+            if game in self._mending:
+                await self._mended(game)
+            suspected = self._suspected
+            found = await read()
+            if suspected == self._suspected or self._mending.get(game) is asyncio.current_task():
+                return found
+
+    async def _mend_whole(self, game: bytes) -> None:
+        until = asyncio.get_running_loop().time() + MEND_SECONDS_MAX
+        try:
+            while not (settled := await self._mend(game, until)):  # noqa: ASYNC110
+                await asyncio.sleep(PAUSE_SECONDS)
+            if isinstance(settled, Fork):
+                fork = settled
+                self._recent.pop(game, None)
+                self._forks[game] = fork
+                while len(self._forks) > GAMES_MAX:
+                    self._forks.popitem(last=False)
+                log_line.error(
+                    "the store lost what was shown", game=game.hex(), left=fork.common.version, lost=len(fork.dropped)
+                )
+                for forked in self._forked:
+                    await forked(fork)
+        finally:
+            del self._mending[game]
+
+    async def _mend(self, game: bytes, until: float) -> Fork | bool:
+        """Whether the log holds all that is kept here, or else went another way. False: ask again."""
+        kept = tuple(self._recent.get(game, ()))
+        late = asyncio.get_running_loop().time() > until
+        try:
+            head = await self._log.head(game)
+            missing = next((at for at, each in enumerate(kept) if each.before == head), None)
+            if missing is None:
+                if kept and head.version < kept[0].before.version and not late:
+                    return False  # Perhaps a beginning, of which another server has more.
+                return await self._compared(game, kept, head)
+            batch = kept[missing].batch
+            if batch is not None:
+                # Its deadline may have been set anew, and it was past: that was acknowledged.
+                await self._log.append(game, head, replace(batch, expired_ms=None))
+                self.put_back += 1
+                return False
+        except (Conflict, Unknown):
+            return late
+        # Another server wrote it, and puts it back if it lives.
+        return Fork(game, head, tuple(event for each in kept[missing:] for event in each.events)) if late else False
+
+    async def _compared(self, game: bytes, kept: Sequence[_Append], head: Head) -> Fork | bool:
+        """Against a store that holds something else than a beginning, or more. Raises Unknown."""
+        if not kept or head == kept[-1].events[-1].head:
+            return True
+        first = kept[0].before
+        try:
+            stored = await self._log.read(game, max(0, first.version - 1))
+        except LetGo:
+            return True
+        heads = {event.head for event in stored} | {origin(game)}
+        shown = [first, *(event.head for each in kept for event in each.events)]
+        if shown[-1] in heads:
+            return True
+        common = next((each for each in reversed(shown) if each in heads), origin(game))
+        dropped = (event for each in kept for event in each.events if event.version > common.version)
+        return Fork(game, common, tuple(dropped))
+
+    # ------------------------------------------------------------ the Log
+
+    async def append(self, game: bytes, head: Head, batch: Batch) -> Head:
+        if game in self._mending:
+            await self._mended(game)
+        try:
+            made = await self._log.append(game, head, batch)
+        except Conflict:
+            kept = self._recent.get(game)
+            if kept and kept[-1].events[-1].version <= head.version:
+                self._suspect(game)  # Nobody went on from there, as far as was heard.
+                await self._mended(game)
+            raise
+        self._remember(game, _Append(head, batch.events, batch, asyncio.get_running_loop().time()))
+        return made
+
+    async def head(self, game: bytes) -> Head:
+        return await self._whole(game, lambda: self._log.head(game))
+
+    async def read(self, game: bytes, after: int = 0, limit: int | None = None) -> Sequence[Stored]:
+        return await self._whole(game, lambda: self._log.read(game, after, limit))
+
+    async def games(self, after: bytes = b"", limit: int = 1000) -> Sequence[bytes]:
+        return await self._log.games(after, limit)
+
+    async def let_go(self, game: bytes, head: Head) -> None:
+        await self._log.let_go(game, head)
+
+    async def trim(self, partition: int, position: int) -> None:
+        await self._log.trim(partition, position)
+
+    async def deadlines(self, limit: int = 100) -> Sequence[Deadline]:
+        return await self._log.deadlines(limit)
+
+    async def next_deadline(self) -> int | None:
+        return await self._log.next_deadline()
+
+    async def beat(self) -> None:
+        await self._log.beat()
+
+    async def silence(self, from_ms: int, to_ms: int) -> int:
+        return await self._log.silence(from_ms, to_ms)
+
+    async def claim(self, player: bytes, ladder: str, game: bytes, instead_of: bytes | None = None) -> bytes:
+        return await self._log.claim(player, ladder, game, instead_of)
+
+    async def claimed(self, player: bytes, ladder: str) -> bytes | None:
+        return await self._log.claimed(player, ladder)
+
+    async def before(self, game: bytes) -> bytes | None:
+        return await self._log.before(game)
+
+    async def outbox(self, partition: int, after: int = 0, limit: int = 1000) -> Sequence[OutboxEntry]:
+        return await self._log.outbox(partition, after, limit)
+
+    def listen(self, listener: Listener) -> None:
+        self._log.listen(listener)

@@ -1,0 +1,272 @@
+"""Moving house: from SQLite to Redis and back, killed in the middle, and refused where something else is there."""
+
+import asyncio
+import os
+import re
+import subprocess
+import sys
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from random import Random
+
+import pytest
+
+from events import chain, entries
+from events.log import PARTITIONS, Batch
+from events.moving import Movable
+from events.redis_ledger import RedisLedger
+from events.redis_log import RedisLog
+from events.redis_moving import RedisMovable
+from events.sqlite_moving import SqliteMovable
+from server.letting_go import LettingGo
+from tests.ledgers import PRIVATE, Published, closing_of, opening_of, publishing
+from tests.meeting import dealt
+from tests.pairs import Person
+from tests.positions import KEY, NOW, Played, at_random
+from tests.redis_servers import RedisServer, redis_server
+from tests.redis_stores import redis_store
+from tests.running import ROOT, Followed, Guest, Server, connected, eventually, serving
+from tests.test_backup import run, signed, well
+
+pytestmark = pytest.mark.anyio
+
+
+@pytest.fixture
+async def redis(tmp_path: Path) -> AsyncIterator[RedisServer]:
+    async with redis_server(tmp_path / "redis") as server:
+        yield server
+
+
+def told(said: str) -> list[str]:
+    """What a copy says of what it holds."""
+    return [line for line in said.splitlines() if line.startswith("  ")]
+
+
+async def play(server: Server, guest: Guest, seed: int, battles: int | None = None) -> Followed:
+    """A whole game, or its first battles; or the one that runs, to its end."""
+    async with connected(server, guest) as client:
+        held = await client.follow(await client.open())
+        if battles is None:
+            await client.play_on(held, Random(seed))
+        else:
+            await client.mix(held)
+            for _ in range(battles):
+                await client.play(held)
+        return held
+
+
+def digests(data: Path, **environment: str) -> list[str]:
+    """Of every projection, folded anew from the ledger there."""
+    said = well("rebuild", "--force", "--data", data, **environment)
+    return [re.split("[,;] (as|the) ", line)[0] for line in said.splitlines()]
+
+
+async def test_games_go_on_in_redis_and_back_in_the_file_and_nothing_of_them_changes(
+    tmp_path: Path, redis: RedisServer
+) -> None:
+    store = {"STATECRAFT_STORE": redis.url}
+    data = tmp_path / "data"
+    with serving(tmp_path) as server:
+        guests = [server.join() for _ in range(3)]
+        done = await asyncio.gather(*(play(server, guest, number) for number, guest in enumerate(guests)))
+        running = await play(server, guests[0], 9, battles=3)
+        pair = [Person(server, server.join(), Random(number)) for number in (1, 2)]
+        met = await dealt(*pair)
+        for person in pair:
+            await person.leave()
+        size = await eventually(lambda: signed(server, 8))
+    before = digests(data)
+    there = told(well("copy", data, redis.url, "--data", data))
+    assert digests(data, **store) == before
+
+    with serving(tmp_path, store) as server:
+        for held in (*done, running):
+            with server.http() as http:
+                assert http.get(f"/api/games/{held.game.hex()}/export").status_code == 200
+        ended = await play(server, guests[0], 10)
+        assert ended.game == running.game, "the place is the same, and the game goes on in it"
+        assert ended.events[: len(running.events)] == running.events
+        for person in pair:
+            person.server = server
+        await asyncio.gather(*(person.play(met) for person in pair))
+        for person in pair:
+            await person.leave()
+        await eventually(lambda: signed(server, size + 2))
+        server.audit(ended.game)
+        server.audit(met)
+    after = digests(data, **store)
+    # The file still holds the beginning of all this, and another directory holds nothing.
+    fresh = tmp_path / "fresh" / "data"
+    back = told(well("copy", redis.url, data, "--data", data))
+    assert back == told(well("copy", redis.url, fresh, "--data", data))
+    assert back != there
+    assert digests(data) == after
+    for place in (data, fresh):
+        with serving(place.parent) as server:
+            server.audit(ended.game)
+            assert await play(server, server.join(), 12)
+            await eventually(lambda server=server: signed(server, size + 4))  # type: ignore[misc]
+
+
+# ---------------------------------------------------------------- what is there is compared
+
+
+@asynccontextmanager
+async def filled(folder: Path, games: int, running: int = 2) -> AsyncIterator[Published]:
+    """A data directory with games that are over, signed, and partly gone from the store; and games that run."""
+    async with publishing(folder) as published:
+        for number in range(games + running):
+            game = Played(("relaxed", "strategic")[number % 2], number).begin().finish(at_random(number))
+            start = chain.origin(game.game)
+            opening = entries.encode(opening_of(game))
+            if number < games:
+                told = (opening, entries.encode(closing_of(game)))
+                await published.log.append(game.game, start, Batch(tuple(game.events), told))
+            else:
+                await published.log.append(game.game, start, Batch(tuple(game.events[:9]), (opening,), wait_ms=10**9))
+            await published.log.claim(game.game, f"states-{game.mode}", game.game)
+        await published.log.beat()
+        publisher = await published.sign()
+        if games:
+            # Half of them, and their outboxes.
+            letting_go = LettingGo(
+                published.log, published.ledger, publisher, published.archive, lambda: NOW + 10**9, keep_seconds=1
+            )
+            for id_ in (await published.log.games(limit=10**6))[: games // 2]:
+                await letting_go._look(id_)
+            for number in range(PARTITIONS // 2):
+                await letting_go._trim(number)
+        (folder / "keys" / "operator-1.key").write_bytes(KEY)
+        (folder / "keys" / "ledger.key").write_bytes(PRIVATE)
+        yield published
+
+
+async def held(movable: Movable) -> tuple[object, ...]:
+    kept = [each for number in range(PARTITIONS) for each in await movable.kept(number)]
+    places = {each async for some in movable.places() for each in some}
+    return kept, [await movable.end(number) for number in range(PARTITIONS)], places, await movable.beats()
+
+
+async def assert_equal(published: Published, redis: RedisServer, games: int) -> None:
+    async with redis_store(redis.url) as store:
+        log, ledger = RedisLog(store), RedisLedger(store)
+        mine, its = await held(SqliteMovable(published.database)), await held(RedisMovable(store))
+        assert mine == its
+        assert (await ledger.head(), await ledger.marks()) == (
+            await published.ledger.head(),
+            await published.ledger.marks(),
+        )
+        assert len(its[0]) == games  # type: ignore[arg-type]
+        for number in range(PARTITIONS):
+            assert list(await log.outbox(number)) == list(await published.log.outbox(number))
+        for id_ in await published.log.games(limit=10**6):
+            assert list(await log.read(id_)) == list(await published.log.read(id_))
+            assert await log.before(id_) == await published.log.before(id_)
+
+
+@pytest.mark.parametrize(
+    ("games", "kills"), [(300, 2), pytest.param(10_000, 12, marks=pytest.mark.slow)], ids=["few", "ten thousand"]
+)
+async def test_a_copy_that_is_killed_again_and_again_copies_nothing_twice_and_ends_whole(
+    tmp_path: Path, redis: RedisServer, games: int, kills: int
+) -> None:
+    data = tmp_path / "data"
+    async with filled(data, games):
+        pass
+    words = [sys.executable, "-m", "server", "copy", str(data), redis.url, "--data", str(data)]
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    for kill in range(1, kills + 1):
+        going = subprocess.Popen(words, cwd=ROOT, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE)  # noqa: ASYNC220
+        goal = (games + 2) * kill // (kills + 1)
+        while going.poll() is None and await copied(redis) < goal:  # noqa: ASYNC110
+            await asyncio.sleep(0.002)
+        going.kill()
+        out, _ = await asyncio.to_thread(going.communicate)
+        assert b"Copied" not in out, "it was killed in the middle"
+        assert await redis("EXISTS", "{statecraft}:copying") == 1
+    refused = run("serve", "--port", "0", "--data", data, STATECRAFT_STORE=redis.url)
+    assert (refused.returncode, "isn't whole" in refused.stderr) == (2, True), refused.stderr
+    copy_all(data, redis.url, data)
+    async with publishing(data) as published:
+        await assert_equal(published, redis, games + 2)
+    # And back, into an empty directory: the same again.
+    said = told(copy_all(redis.url, tmp_path / "back", data))
+    async with publishing(tmp_path / "back") as published:
+        await assert_equal(published, redis, games + 2)
+    assert said == told(copy_all(tmp_path / "back", redis.url, data))
+
+
+def copy_all(source: object, target: object, data: Path) -> str:
+    """However many games there are."""
+    words = [sys.executable, "-m", "server", "copy", str(source), str(target), "--data", str(data)]
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    done = subprocess.run(words, cwd=ROOT, env=environment, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+async def copied(redis: RedisServer) -> int:
+    """Games that have come so far."""
+    script = (
+        "local n = 0 for _, key in ipairs(redis.call('KEYS', ARGV[1])) do n = n + redis.call(ARGV[2], key) end return n"
+    )
+    counted = [await redis("EVAL", script, 0, *given) for given in (("{p*}:games", "ZCARD"), ("{p*}:gone", "HLEN"))]
+    return sum(counted)
+
+
+def refused(*words: object, **environment: str) -> str:
+    done = run("copy", *words, **environment)
+    assert done.returncode == 2, (done.stdout, done.stderr)
+    return done.stderr
+
+
+async def test_a_target_with_something_else_is_left_as_it_is(tmp_path: Path, redis: RedisServer) -> None:
+    data, other = tmp_path / "data", tmp_path / "other"
+    async with filled(data, 6), filled(other, 0, running=1):
+        pass
+    async with redis_store(redis.url) as store:
+        stranger = b"s" * 16
+        start = chain.origin(stranger)
+        await RedisLog(store).append(stranger, start, Batch(chain.extend(start, [b"mine"])))
+        before = await held(RedisMovable(store))
+        assert stranger.hex() in refused(data, redis.url, "--data", data)
+        assert await held(RedisMovable(store)) == before
+        assert not await RedisMovable(store).unfinished()
+        await redis("FLUSHALL")
+        # The same game, but it went another way after its first event.
+        async with publishing(data) as published:
+            (id_, *_) = await published.log.games()
+            first = (await published.log.read(id_, 0, 1))[0]
+        log = RedisLog(store)
+        head = await log.append(id_, chain.origin(id_), Batch((first,)))
+        await log.append(id_, head, Batch(chain.extend(head, [b"another way"])))
+        assert id_.hex() in refused(data, redis.url, "--data", data)
+        await redis("FLUSHALL")
+    copy_all(data, redis.url, data)
+    (other / "keys" / "operator-1.key").write_bytes(bytes(32))
+    assert "another key" in refused(redis.url, other, "--data", data)
+    (other / "keys" / "operator-1.key").write_bytes(KEY)
+    assert "neither empty nor a beginning" in refused(redis.url, other, "--data", data)
+
+
+async def test_nothing_is_copied_while_a_server_writes_to_either(tmp_path: Path, redis: RedisServer) -> None:
+    data, other = tmp_path / "data", tmp_path / "redis-data"
+    with serving(tmp_path):
+        # Its lock and its signing hand are the directory's.
+        assert "another process" in refused(data, redis.url, "--data", other)
+    other.mkdir()
+    with serving(other, {"STATECRAFT_STORE": redis.url}):
+        for words in ([data, redis.url], [redis.url, tmp_path / "new"]):
+            assert "a server writes to redis" in refused(*words, "--data", tmp_path / "elsewhere")
+
+
+async def test_a_copy_from_nowhere_or_to_itself_is_refused_with_a_sentence(tmp_path: Path, redis: RedisServer) -> None:
+    async with filled(tmp_path / "data", 1):
+        pass
+    data = tmp_path / "data"
+    assert "there is no log" in refused(tmp_path / "none", redis.url, "--data", data)
+    assert "are the same" in refused(data, data / ".." / "data", "--data", data)
+    assert "are the same" in refused(redis.url, redis.url, "--data", data)
+    assert "no Redis address" in refused(data, "redis://", "--data", data)
+    assert not (tmp_path / "none").exists()
