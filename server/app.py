@@ -25,8 +25,6 @@ from server import (
     http,
     leaderboards,
     meetings,
-    names,
-    people,
     personal,
     players,
     probes,
@@ -49,23 +47,21 @@ from server.joins import Joins
 from server.keys import ledger_key, operator_keys
 from server.letting_go import LettingGo
 from server.meetings import Meetings, SqliteMeetings
-from server.names import Names
 from server.parts import Parts
-from server.people import People
 from server.projector import Projector
 from server.redis_meetings import RedisMeetings
 from server.replaying import Recordings
 from server.sequencer import Sequencer
+from server.sessions import Sessions
 from server.settings import ROOT, Settings
 from server.signed import SignedPrefix, size_of
 from server.signer import Publisher, signer
-from server.stores import Stores, stores
+from server.stores import Stores, people_in, stores
 from server.tally import Tally
 
 log_line = structlog.get_logger()
 
 SCHEMAS = (SCHEMA, sqlite_ledger.SCHEMA, meetings.SCHEMA)
-PEOPLE_SCHEMAS = (people.SCHEMA, names.SCHEMA)
 BOARDS_SCHEMAS = (generations.SCHEMA,)
 WEB = ROOT / "server" / "web"
 SECURITY = {
@@ -127,13 +123,11 @@ async def _parts(settings: Settings) -> AsyncIterator[Parts]:
     keys, tally = operator_keys(settings.keys), Tally()
     async with contextlib.AsyncExitStack() as opened:
         found = await opened.enter_async_context(stores(settings, SCHEMAS))
-        people_database = await Database.open(settings.people, PEOPLE_SCHEMAS, shared=True)
-        opened.push_async_callback(people_database.close)
+        people = await opened.enter_async_context(people_in(found, settings, move=True))
+        sessions = Sessions()
+        people.listen(sessions.end)
         boards_database = await Database.open(settings.boards, BOARDS_SCHEMAS, shared=True)
         opened.push_async_callback(boards_database.close)
-        if found.embedded is not None:
-            await people.move_from(found.embedded, people_database)
-        called = Names(people_database)
 
         ledger, kept = found.ledger, archive(settings.archive)
         log = ArchivedLog(found.log, kept)
@@ -148,7 +142,7 @@ async def _parts(settings: Settings) -> AsyncIterator[Parts]:
         games = Games(log, keys, now_ms, sequencer.closed, partial(is_barred, ledger), tally)
         audience = Audience(games, log)
         rating = partial(ratings.rating, projector)
-        meeting = hall(games, audience, _meetings(found), rating, called.of, now_ms, keys[max(keys)])
+        meeting = hall(games, audience, _meetings(found), rating, people.called, now_ms, keys[max(keys)])
         opened.push_async_callback(meeting.queue.end)
         yield Parts(
             settings=settings,
@@ -157,7 +151,7 @@ async def _parts(settings: Settings) -> AsyncIterator[Parts]:
             games=games,
             audience=audience,
             recordings=Recordings(log),
-            people=People(people_database),
+            people=people,
             ledger=ledger,
             sequencer=sequencer,
             publisher=publisher,
@@ -168,14 +162,13 @@ async def _parts(settings: Settings) -> AsyncIterator[Parts]:
             boards=boards,
             boards_database=boards_database,
             hall=meeting,
-            board_feeds=BoardFeeds(boards, projector, called.of, now_ms),
-            people_database=people_database,
-            names=called,
+            board_feeds=BoardFeeds(boards, projector, people.called, now_ms),
             joins=Joins(settings.joins_max),
             beats=Beats(log),
             sweep=Sweep(games, log, now_ms, tally),
             tally=tally,
             doors=Doors(),
+            sessions=sessions,
         )
 
 
@@ -186,6 +179,7 @@ def _works(parts: Parts) -> tuple[Callable[[], Awaitable[None]], ...]:
         partial(parts.sweep.for_ever, parts.settings.sweep_seconds),
         *parts.hall.loops,
         parts.audience.heal,
+        partial(parts.sessions.run, parts.people),
         parts.board_feeds.run,
         parts.sequencer.run,
         parts.publisher.run,

@@ -211,16 +211,16 @@ async def _attend(websocket: WebSocket, parts: Parts, codec: Codec, who: Session
         reading.cancel()
 
     if who.player is not None:
-        parts.sessions.enter(who.player, end)
+        parts.sessions.enter(who.token_hash, end)
     try:
-        if who.player is not None and not await parts.people.known([who.player]):
-            end()  # It was erased since the handshake began.
+        if who.player is not None and not await parts.people.standing([who.token_hash]):
+            end()  # It was renewed or erased since the handshake began.
         await asyncio.wait((reading, writing), return_when=asyncio.FIRST_COMPLETED)
     finally:
         connection.leave()
         parts.doors.leave(outgoing)
         if who.player is not None:
-            parts.sessions.leave(who.player, end)
+            parts.sessions.leave(who.token_hash, end)
         if reading.done() and not reading.cancelled() and (fault := reading.exception()) is not None:
             # As plain text: a log with the values of variables in it would tell keys and hands.
             log_line.error("a fault of ours closed a connection", why=format_exception(fault))

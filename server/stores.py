@@ -1,4 +1,4 @@
-"""Where log and ledger are: in the embedded SQLite file, or in the Redis that a setting names. What opens them."""
+"""Where log, ledger and people are: in SQLite files, or in the Redis that a setting names. What opens them."""
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
@@ -16,10 +16,15 @@ from events.redis_log import RedisLog
 from events.redis_store import BadStore, RedisStore
 from events.sqlite import SqliteLog
 from events.sqlite_ledger import SqliteLedger
+from server import sqlite_people
+from server.people import People
+from server.redis_people import RedisPeople
 from server.settings import Settings
 from server.signer import Signing, signing_alone
+from server.sqlite_people import SqlitePeople
 
 SCHEMAS = (sqlite.SCHEMA, sqlite_ledger.SCHEMA)
+PEOPLE_SCHEMAS = (sqlite_people.SCHEMA,)
 FAULTS = (Busy, Newer, BadStore, Refused, Lost, Signing, OSError)
 """Why a store can't be opened; each says so in words for the operator. Unreachable is one of the last."""
 
@@ -63,6 +68,21 @@ async def stores_to_refill(settings: Settings) -> AsyncIterator[Stores]:
     with signing_alone(settings.keys):
         async with stores(settings, SCHEMAS) as found:
             yield found
+
+
+@asynccontextmanager
+async def people_in(found: Stores, settings: Settings, move: bool = False) -> AsyncIterator[People]:
+    """Everybody of these stores; `move`: those, too, whom an older release kept in the embedded file. Raises FAULTS."""
+    if found.redis is not None:
+        yield RedisPeople(found.redis)
+        return
+    database = await Database.open(settings.people, PEOPLE_SCHEMAS, shared=True)
+    try:
+        if move and found.embedded is not None:
+            await sqlite_people.move_from(found.embedded, database)
+        yield SqlitePeople(database)
+    finally:
+        await database.close()
 
 
 @asynccontextmanager
