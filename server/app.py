@@ -43,13 +43,15 @@ from server.doors import Doors
 from server.embedding import AnyOrigin
 from server.games import Games
 from server.hall import hall
-from server.joins import Joins
+from server.joins import Joins, JoinsEverywhere, JoinsHere
 from server.keys import ledger_key, operator_keys
 from server.letting_go import LettingGo
 from server.meetings import Meetings, SqliteMeetings
+from server.others import Nobody, Others
 from server.parts import Parts
 from server.projector import Projector
 from server.redis_meetings import RedisMeetings
+from server.redis_others import RedisOthers
 from server.replaying import Recordings
 from server.sequencer import Sequencer
 from server.sessions import Sessions
@@ -116,6 +118,14 @@ def _meetings(found: Stores) -> Meetings:
     return SqliteMeetings(found.embedded)
 
 
+def _joins(found: Stores, burst: int) -> Joins:
+    return JoinsEverywhere(burst, found.redis) if found.redis is not None else JoinsHere(burst)
+
+
+def _others(found: Stores) -> Others:
+    return RedisOthers(found.redis) if found.redis is not None else Nobody()
+
+
 @contextlib.asynccontextmanager
 async def _parts(settings: Settings) -> AsyncIterator[Parts]:
     """All parts, built and joined; what was opened is closed in reverse order."""
@@ -142,8 +152,10 @@ async def _parts(settings: Settings) -> AsyncIterator[Parts]:
         games = Games(log, keys, now_ms, sequencer.closed, partial(is_barred, ledger), tally)
         audience = Audience(games, log)
         rating = partial(ratings.rating, projector)
-        meeting = hall(games, audience, _meetings(found), rating, people.called, now_ms, keys[max(keys)])
-        opened.push_async_callback(meeting.queue.end)
+        meeting = hall(
+            games, audience, _meetings(found), rating, people.called, now_ms, keys[max(keys)], _others(found)
+        )
+        opened.push_async_callback(meeting.end)
         yield Parts(
             settings=settings,
             clock=now_ms,
@@ -163,7 +175,7 @@ async def _parts(settings: Settings) -> AsyncIterator[Parts]:
             boards_database=boards_database,
             hall=meeting,
             board_feeds=BoardFeeds(boards, projector, people.called, now_ms),
-            joins=Joins(settings.joins_max),
+            joins=_joins(found, settings.joins_max),
             beats=Beats(log),
             sweep=Sweep(games, log, now_ms, tally),
             tally=tally,

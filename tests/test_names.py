@@ -9,7 +9,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rules.cast import CAST
-from server.joins import ADDRESSES_MAX, Joins
 from server.naming import ERASED, LETTERS_MAX, RESERVED, BadName, normal, skeleton
 from server.people import token_hash, token_of
 from server.sessions import Sessions
@@ -112,33 +111,7 @@ def test_a_name_that_is_taken_is_normal_and_everything_else_is_refused(text: str
     assert skeleton(name.upper()) == skeleton(name.lower()) or not name.isascii()
 
 
-# ---------------------------------------------------------------- joining and sessions
-
-
-def test_an_address_makes_so_many_players_and_then_one_a_second() -> None:
-    joins = Joins(3)
-    assert [joins.wait_seconds("192.0.2.1", 0) for _ in range(4)] == [0, 0, 0, 1]
-    assert joins.wait_seconds("192.0.2.1", 0.5) == 0.5
-    assert joins.wait_seconds("192.0.2.2", 0.5) == 0
-    assert [joins.wait_seconds("192.0.2.1", 1) for _ in range(2)] == [0, 1]
-    assert [joins.wait_seconds("192.0.2.1", 1000) for _ in range(4)] == [0, 0, 0, 1]
-
-
-def test_a_network_of_one_owner_is_one_address() -> None:
-    joins = Joins(1)
-    assert joins.wait_seconds("2001:db8::1", 0) == 0
-    assert joins.wait_seconds("2001:db8::ffff:1", 0) == 1
-    assert joins.wait_seconds("2001:db8:0:1::1", 0) == 0
-    assert joins.wait_seconds("192.0.2.7", 0) == 0
-    assert joins.wait_seconds("::ffff:192.0.2.7", 0) == 1
-    assert joins.wait_seconds("", 0) == 0
-
-
-def test_addresses_are_not_remembered_for_ever() -> None:
-    joins = Joins(1)
-    for number in range(ADDRESSES_MAX + 100):
-        joins.wait_seconds(f"host {number}", 0)
-    assert len(joins._buckets) == ADDRESSES_MAX
+# ---------------------------------------------------------------- sessions
 
 
 def test_sessions_end_all_connections_of_a_player_and_leak_none() -> None:
