@@ -30,6 +30,7 @@ from server import (
     probes,
     public,
     ratings,
+    shared_keys,
     socket,
 )
 from server.archive import archive
@@ -44,7 +45,6 @@ from server.embedding import AnyOrigin
 from server.games import Games
 from server.hall import hall
 from server.joins import Joins, JoinsEverywhere, JoinsHere
-from server.keys import ledger_key, operator_keys
 from server.letting_go import LettingGo
 from server.meetings import Meetings, SqliteMeetings
 from server.others import Nobody, Others
@@ -57,8 +57,8 @@ from server.sequencer import Sequencer
 from server.sessions import Sessions
 from server.settings import ROOT, Settings
 from server.signed import SignedPrefix, size_of
-from server.signer import Publisher, signer
-from server.stores import Stores, people_in, stores
+from server.signer import Publisher
+from server.stores import Stores, pen_of, people_in, stores
 from server.tally import Tally
 
 log_line = structlog.get_logger()
@@ -130,9 +130,10 @@ def _others(found: Stores) -> Others:
 async def _parts(settings: Settings) -> AsyncIterator[Parts]:
     """All parts, built and joined; what was opened is closed in reverse order."""
     settings.data.mkdir(parents=True, exist_ok=True)
-    keys, tally = operator_keys(settings.keys), Tally()
+    tally = Tally()
     async with contextlib.AsyncExitStack() as opened:
         found = await opened.enter_async_context(stores(settings, SCHEMAS))
+        keys = await shared_keys.keys(settings, found.redis)
         people = await opened.enter_async_context(people_in(found, settings, move=True))
         sessions = Sessions()
         people.listen(sessions.end)
@@ -142,19 +143,18 @@ async def _parts(settings: Settings) -> AsyncIterator[Parts]:
         ledger, kept = found.ledger, archive(settings.archive)
         log = ArchivedLog(found.log, kept)
         sequencer = Sequencer(found.log, ledger)
-        publisher = Publisher(ledger, found.log, kept, signer(ledger_key(settings.keys)), settings.keys)
+        pen = pen_of(settings, found.redis)
+        publisher = Publisher(ledger, found.log, kept, keys.ledger, settings.keys, pen)
         signed = SignedPrefix(ledger, size_of(publisher))
         projector = Projector(boards_database, signed)
         publisher.listen(projector.wake)
         await projector.begin()
         boards = Boards(boards_database, projector)
 
-        games = Games(log, keys, now_ms, sequencer.closed, partial(is_barred, ledger), tally)
+        games = Games(log, keys.operator, now_ms, sequencer.closed, partial(is_barred, ledger), tally)
         audience = Audience(games, log)
         rating = partial(ratings.rating, projector)
-        meeting = hall(
-            games, audience, _meetings(found), rating, people.called, now_ms, keys[max(keys)], _others(found)
-        )
+        meeting = hall(games, audience, _meetings(found), rating, people.called, now_ms, keys.newest, _others(found))
         opened.push_async_callback(meeting.end)
         yield Parts(
             settings=settings,
