@@ -29,7 +29,7 @@ async def watch(url: str, game: str) -> None:
                 message = msgpack.unpackb(frame)
                 if message["type"] == "not_subscribed":
                     sys.exit(f"not watched: {message['reason']}")
-                if message["type"] == "forked" or message["type"] == "subscribed" and not message["recovered"]:
+                if message["type"] == "forked" or (message["type"] == "subscribed" and not message["recovered"]):
                     sys.exit(f"the server now tells another history than the {version} events seen so far")
                 if message["type"] != "events":
                     continue

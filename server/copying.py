@@ -25,8 +25,8 @@ from server.games import Damaged
 from server.keys import BadKeys
 from server.moving import CannotMove, House, move
 from server.moving_files import move_files
+from server.pen import FilePen
 from server.settings import Settings
-from server.signer import signing_alone
 from server.stores import FAULTS, SCHEMAS, stores_to_move
 from server.terminal import BAR, Data, chosen, err, fail, out
 
@@ -55,7 +55,9 @@ async def copied(source: Settings, target: Settings, told: Progress) -> Heads:
 
     async with AsyncExitStack() as opened:
         for folder in dict.fromkeys(each.keys.resolve() for each in (source, target)):
-            opened.enter_context(signing_alone(folder))
+            pen = FilePen(folder)
+            await pen.take()
+            opened.push_async_callback(pen.let_go)
         first, second = [await opened.enter_async_context(_house(given)) for given in (source, target)]
         if await first.movable.unfinished():
             raise CannotMove(f"{first.name} is itself a copy that isn't whole: finish that one first")

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
 from events.database import Database
 from events.ledger import Ledger
@@ -28,9 +27,6 @@ from server.signed import SignedPrefix
 from server.signer import Publisher
 from server.tally import Tally
 
-if TYPE_CHECKING:
-    from server.names import Names
-
 
 @dataclass(slots=True)
 class Parts:
@@ -54,13 +50,11 @@ class Parts:
     boards_database: Database
     hall: Hall
     board_feeds: BoardFeeds
-    people_database: Database
-    names: "Names"
     joins: Joins
     beats: Beats
     sweep: Sweep
     tally: Tally
     doors: Doors
-    sessions: Sessions = field(default_factory=Sessions)
+    sessions: Sessions
     ticks: Ticks = field(default_factory=Ticks)
     connections: int = 0

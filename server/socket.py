@@ -60,12 +60,12 @@ async def endpoint(websocket: WebSocket) -> None:
 class Attendance:
     """One peer, from the accepted handshake to the end: its messages one after the other, and why it ends."""
 
-    __slots__ = ("_codec", "_connection", "_doing", "_gone", "_last", "_left", "_line", "_parts", "_player", "outgoing")
+    __slots__ = ("_codec", "_connection", "_doing", "_gone", "_last", "_left", "_line", "_parts", "_who", "outgoing")
 
     def __init__(self, parts: Parts, codec: Codec, who: Session, line: Line) -> None:
         self._parts = parts
         self._codec = codec
-        self._player = who.player
+        self._who = who
         self._line = line
         self._doing: asyncio.Task[None] | None = None
         """What the last message asked for, where that has to wait for something."""
@@ -88,11 +88,11 @@ class Attendance:
         parts.connections += 1
         parts.doors.enter(self.outgoing, self._go)
         if who.player is not None:
-            parts.sessions.enter(who.player, self._end_session)
+            parts.sessions.enter(who.token_hash, self._end_session)
 
     async def check(self) -> None:
-        """Whether the player was erased since the handshake began."""
-        if self._player is not None and not await self._parts.people.known([self._player]):
+        """Whether the token was renewed, or the player erased, since the handshake began."""
+        if self._who.player is not None and not await self._parts.people.standing([self._who.token_hash]):
             self._end_session()
 
     # ------------------------------------------------------------ what the line says
@@ -166,7 +166,7 @@ class Attendance:
         self._left = True
         self._connection.leave()
         self._parts.doors.leave(self.outgoing)
-        if self._player is not None:
-            self._parts.sessions.leave(self._player, self._end_session)
+        if self._who.player is not None:
+            self._parts.sessions.leave(self._who.token_hash, self._end_session)
         if self._doing is not None:
             self._doing.cancel()
