@@ -1,7 +1,6 @@
 """`python -m bench`: lists. `python -m bench NAME [--quick] [--json FILE]`: runs one, ends by itself, stays here."""
 
 import argparse
-import asyncio
 import signal
 import sys
 import tempfile
@@ -9,6 +8,7 @@ import time
 from importlib import import_module
 from pathlib import Path
 
+import uvloop
 from rich.console import Console
 from rich.table import Table
 
@@ -44,7 +44,7 @@ def main(given: list[str]) -> int:
     size = Size(asked.quick)
     began = time.monotonic()
     with tempfile.TemporaryDirectory(prefix="statecraft-bench-") as folder:
-        report = asyncio.run(_run(asked.name, size, Path(folder)))
+        report = uvloop.run(_run(asked.name, size, Path(folder)))
     show(out, asked.name, report)
     if asked.json is not None:
         command = f"python -m bench {asked.name}{' --quick' if asked.quick else ''}"

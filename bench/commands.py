@@ -7,6 +7,8 @@ from pathlib import Path
 
 from bench.clients import Player, leave, players
 from bench.measure import Report, Row, Series, Size, alternating
+from bench.peers import rows
+from bench.peers.moves import GOALS, moves
 from bench.processes import Process, Product, floor, product
 
 PLAYS = 7
@@ -14,7 +16,7 @@ PLAYS = 7
 
 
 async def run(size: Size, folder: Path) -> Report:
-    with product(folder / "data") as server:
+    with product(folder / "data") as server, moves(folder) as others:
         peers = await players(server, size.of(100, 4))
         asked, bodies, sends = await sizes(server)
         given = (str(folder / "bare.db"), str(asked), ",".join(map(str, bodies)), ",".join(map(str, sends)))
@@ -43,7 +45,8 @@ async def run(size: Size, folder: Path) -> Report:
             async def echoes() -> float:
                 return await timed(bare, rates["floor"], PLAYS * len(lines), [echo(*line) for line in lines])
 
-            cpu = await alternating(size.rounds, {"product": play, "floor": echoes})
+            theirs = await others.sides(size.of(200, 4))
+            cpu = await alternating(size.rounds, {"product": play, "floor": echoes} | theirs)
             for _, writer in lines:
                 writer.close()
         await leave(peers)
@@ -52,11 +55,13 @@ async def run(size: Size, folder: Path) -> Report:
         [
             Row("Play against the house", "µs CPU", cpu["product"], cpu["floor"], "≤ 3.5 ×"),
             Row("plays, closed loop of 100", "a second", rate["product"], rate["floor"]),
+            *rows("Play against the house, and a move between two", "µs CPU", cpu, GOALS),
         ],
         [
             f"the floor receives {asked} bytes, stores {len(bodies)} rows of {sum(bodies)} bytes and a hash each, "
             f"and sends {len(sends)} frames of {sum(sends)} bytes",
             "every game was audited, and what its player saw is what the log holds",
+            *others.notes,
         ],
     )
 
