@@ -9,17 +9,26 @@ from bench.clients import Player, leave, players
 from bench.measure import Report, Row, Series, Size, alternating
 from bench.peers import rows
 from bench.peers.moves import GOALS, moves
-from bench.processes import Process, Product, floor, product
+from bench.processes import Process, Product, floor, product, store
 
 PLAYS = 7
 """Of each game a round: fewer can't end one."""
 
 
 async def run(size: Size, folder: Path) -> Report:
-    with product(folder / "data") as server, moves(folder) as others:
+    with (
+        store(size.store, folder / "redis") as redis,
+        product(folder / "data", redis) as server,
+        moves(folder) as others,
+    ):
         peers = await players(server, size.of(100, 4))
         asked, bodies, sends = await sizes(server)
-        given = (str(folder / "bare.db"), str(asked), ",".join(map(str, bodies)), ",".join(map(str, sends)))
+        given = (
+            str(folder / "bare.db") if redis is None else redis.url,
+            str(asked),
+            ",".join(map(str, bodies)),
+            ",".join(map(str, sends)),
+        )
         with floor(folder / "floor", "commands", *given) as bare:
             lines = [await asyncio.open_connection(*bare.address) for _ in peers]
             rates: dict[str, list[float]] = {"product": [], "floor": []}

@@ -12,6 +12,8 @@ from typing import Any
 import uvloop
 from websockets.asyncio.server import ServerConnection, broadcast, serve
 
+from bench.bare_redis import Pipelined
+
 EVENTS = """
 CREATE TABLE events (game BLOB NOT NULL, version INTEGER NOT NULL, hash BLOB NOT NULL, body BLOB NOT NULL,
 PRIMARY KEY (game, version)) WITHOUT ROWID
@@ -61,7 +63,7 @@ class Commands(asyncio.Protocol):
 
     number = 0
 
-    def __init__(self, group: Group, asked_bytes: int, bodies: list[int], sends: list[int]) -> None:
+    def __init__(self, group: Group | Pipelined, asked_bytes: int, bodies: list[int], sends: list[int]) -> None:
         Commands.number += 1
         self._game = Commands.number.to_bytes(16, "little")
         self._version = 0
@@ -91,7 +93,7 @@ class Commands(asyncio.Protocol):
 
 
 async def commands(path: str, asked_bytes: str, bodies: str, sends: str) -> None:
-    group = Group(path)
+    group = await Pipelined.to(path) if path.startswith("redis:") else Group(path)
     sizes = [[int(size) for size in text.split(",")] for text in (bodies, sends)]
     loop = asyncio.get_running_loop()
     server = await loop.create_server(lambda: Commands(group, int(asked_bytes), *sizes), "127.0.0.1", 0)
