@@ -31,14 +31,23 @@ BENCHES = {
 ON_REDIS = ("append", "commands", "latency")
 
 
+def runs() -> list[str]:
+    """Everything there is to measure, as it is asked for."""
+    return [run for name in BENCHES for run in (name, *([f"{name} --store redis"] if name in ON_REDIS else []))]
+
+
 def main(given: list[str]) -> int:
     parser = argparse.ArgumentParser(prog="python -m bench", description=__doc__)
     parser.add_argument("name", nargs="?", choices=BENCHES)
     parser.add_argument("--quick", action="store_true", help="a look: few rounds, small sizes")
     parser.add_argument("--json", type=Path, metavar="FILE", help="write the result, machine and versions there")
+    parser.add_argument("--runs", action="store_true", help="list what scripts/bench runs, one a line")
     parser.add_argument("--store", choices=("sqlite", "redis"), default="sqlite", help=f"for {', '.join(ON_REDIS)}")
     asked = parser.parse_args(given)
     out = Console(highlight=False, width=None if sys.stdout.isatty() else 160)
+    if asked.runs:
+        print(*runs(), sep="\n")
+        return 0
     if asked.name is None:
         for name, what in BENCHES.items():
             out.print(f"{name:12} {what}", markup=False)

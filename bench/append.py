@@ -38,7 +38,7 @@ async def run(size: Size, folder: Path) -> Report:
 
 
 async def measured(size: Size, redis: Redis | None, log: Log, bare: Bare) -> Report:
-    appends = size.of(200, 5)
+    appends = size.of(100, 5)
     """Of each game a round."""
     rates: dict[str, list[float]] = {"product": [], "bare": []}
     store_cpu: dict[str, list[float]] = {"product": [], "bare": []}

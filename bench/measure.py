@@ -49,6 +49,17 @@ class Row:
         return self.product.median / self.against.median
 
 
+@dataclass(frozen=True, slots=True)
+class Curve:
+    """One cost at rising sizes."""
+
+    what: str
+    unit: str
+    sizes: str
+    """What they are sizes of."""
+    points: tuple[tuple[int, Series], ...]
+
+
 @dataclass(slots=True)
 class Report:
     """What one bench found."""
@@ -56,6 +67,7 @@ class Report:
     rows: list[Row] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     """What a reader must know: what was audited, which peer is missing."""
+    curves: list[Curve] = field(default_factory=list)
     busy: float = 0.0
     """The load generator's CPU seconds a second. Near 1 it was the limit of any rate; CPU per operation holds."""
 
@@ -169,7 +181,13 @@ def result(name: str, command: str, size: Size, report: Report, seconds: float) 
         "busy": round(report.busy, 2),
         "notes": report.notes,
         "rows": [_row(row) for row in report.rows],
+        "curves": [_curve(curve) for curve in report.curves],
     }
+
+
+def _curve(curve: Curve) -> dict[str, Any]:
+    points = [{"size": size} | _series(series) for size, series in curve.points]
+    return {"what": curve.what, "unit": curve.unit, "sizes": curve.sizes, "points": points}
 
 
 def _row(row: Row) -> dict[str, Any]:
