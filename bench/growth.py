@@ -45,7 +45,7 @@ def _curve(what: str, sizes: str, measured: Mapping[int, Sequence[float]]) -> Cu
 
 
 async def battles(size: Size, folder: Path) -> tuple[Curve, Curve]:
-    sizes = (10, 1_000, 2_000, 3_000, 3_800) if not size.quick else (10, 500)
+    sizes = (10, 100, 1_000, 3_800) if not size.quick else (10, 500)
     with product(folder) as server:
         player, token = server.join()
         turned: dict[int, list[float]] = {battle: [] for battle in sizes}

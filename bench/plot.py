@@ -40,7 +40,7 @@ def _panel(curve: Mapping[str, Any]) -> Iterator[str]:
         yield f'<line x1="{LEFT}" x2="{WIDTH - RIGHT}" y1="{at}" y2="{at}" stroke="#ddd"/>'
         yield f'<text x="{LEFT - 6}" y="{at}" dy="4" text-anchor="end">{top * part:,.4g}</text>'
     for size in sizes:
-        yield f'<text x="{x(size):.1f}" y="{HEIGHT - 22}" text-anchor="middle">{_short(size)}</text>'
+        yield f'<text x="{x(size):.1f}" y="{HEIGHT - 22}" text-anchor="middle">{short(size)}</text>'
     middle = (LEFT + WIDTH - RIGHT) / 2
     yield f'<text x="{middle}" y="{HEIGHT - 6}" text-anchor="middle">{escape(curve["sizes"])}; {curve["unit"]}</text>'
     yield _line((x(point["size"]), y(point["median"])) for point in points)
@@ -61,7 +61,7 @@ def _round_up(value: float) -> float:
     return next(power * step for step in (1, 2, 5, 10) if power * step >= value)
 
 
-def _short(size: int) -> str:
+def short(size: int) -> str:
     for unit, name in ((1_000_000, "M"), (1_000, "k")):
         if size >= unit:
             return f"{size / unit:g}{name}"
