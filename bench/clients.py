@@ -14,6 +14,8 @@ SUBPROTOCOL = "statecraft.v1.msgpack"
 PRESENCE = b"\xa8presence"
 """In messages that nobody here waits for: who is there is told whenever it changes."""
 WAIT_SECONDS_MAX = 900
+MASKED_HEAD_BYTES = 8
+"""Before a payload of 126 bytes and more."""
 
 
 class Player:
@@ -24,8 +26,13 @@ class Player:
         self._ids = itertools.count()
         self.seen: defaultdict[bytes, list[bytes]] = defaultdict(list)
         """Bodies of events by game."""
+        self.version = 0
+        """Of the last event seen."""
+        self.asked_bytes = 0
+        """Of the last message sent, in its frame."""
         self.table: Any = None
         self.hand: Any = None
+        self.hand_version = 0
         self.raw: list[bytes] = []
         """Frames since somebody last looked."""
 
@@ -49,7 +56,9 @@ class Player:
     async def ask(self, type_: str, **fields: Any) -> Any:
         """The answer, `done` or `refused`."""
         id_ = f"{id(self):x}-{next(self._ids)}"
-        await self._socket.send(msgpack.packb({"type": type_, "id": id_, **fields}))
+        asked: bytes = msgpack.packb({"type": type_, "id": id_, **fields})
+        self.asked_bytes = len(asked) + MASKED_HEAD_BYTES
+        await self._socket.send(asked)
         return await self._until("done", "refused")
 
     async def try_(self, game: bytes, do: str, **fields: Any) -> Any:
@@ -58,6 +67,8 @@ class Player:
     async def do(self, game: bytes, do: str, **fields: Any) -> Any:
         answer = await self.try_(game, do, **fields)
         assert answer["type"] == "done", answer
+        if game in self.seen:
+            await self.until_version(answer["version"])
         return answer
 
     async def _until(self, *types: str) -> Any:
@@ -71,16 +82,26 @@ class Player:
                 match message["type"]:
                     case "events":
                         self.seen[bytes.fromhex(message["topic"][5:])] += message["events"]
-                        self.table = message["table"]
+                        self.table, self.version = message["table"], message["version"]
                     case "hand":
-                        self.hand = message["cards"]
+                        self.hand, self.hand_version = message["cards"], message["version"]
                 if message["type"] in types:
                     return message
+
+    async def until_version(self, version: int) -> None:
+        """Have seen so much of the game that was followed last. Rarely it comes after the answer that tells of it."""
+        while self.version < version:
+            await self._until("events")
+
+    async def until_hand(self, version: int) -> None:
+        """Have seen the hand that comes with a version or a later one."""
+        while self.hand_version < version:
+            await self._until("hand")
 
     async def follow(self, game: bytes) -> None:
         """Subscribe, and have all up to the present."""
         self.seen[game].clear()
-        self.table = None
+        self.table, self.version, self.hand_version = None, 0, 0
         await self._socket.send(msgpack.packb({"type": "subscribe", "topic": f"game/{game.hex()}"}))
         await self._until("subscribed")
         while self.table is None:

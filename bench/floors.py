@@ -3,6 +3,9 @@
 Bare on purpose: no rules, no hashes, no checks, nothing shared with the product."""
 
 import asyncio
+import functools
+import itertools
+import json
 import sqlite3
 import sys
 from queue import SimpleQueue
@@ -58,45 +61,75 @@ def _answer(answers: list[Any]) -> None:
         answer()
 
 
-class Commands(asyncio.Protocol):
-    """One receive, one append, and the sends."""
+class Step:
+    """One command: how much comes in, what is stored, and what goes out to each seat, whoever asked first."""
+
+    def __init__(self, asked_bytes: int, bodies: list[int], sends: list[list[int]]) -> None:
+        self.asked_bytes = asked_bytes
+        self.bodies = [bytes(size) for size in bodies]
+        self.sends = [[bytes(size) for size in sizes] for sizes in sends]
+
+
+class Game:
+    """What so many connections share; the steps come round and round."""
 
     number = 0
 
-    def __init__(self, group: Group | Pipelined, asked_bytes: int, bodies: list[int], sends: list[int]) -> None:
-        Commands.number += 1
-        self._game = Commands.number.to_bytes(16, "little")
-        self._version = 0
+    def __init__(self, group: Group | Pipelined, steps: list[Step]) -> None:
+        Game.number += 1
+        self._id = Game.number.to_bytes(16, "little")
         self._group = group
-        self._asked_bytes = asked_bytes
+        self._steps = itertools.cycle(steps)
+        self._version = 0
+        self.step = next(self._steps)
+        self.seats: list[Any] = []
+
+    def command(self, asker: Any) -> None:
+        step, self.step = self.step, next(self._steps)
+        rows = []
+        for body in step.bodies:
+            self._version += 1
+            rows.append((self._id, self._version, bytes(32), body))
+        self._group.append(rows, functools.partial(self._told, step, asker))
+
+    def _told(self, step: Step, asker: Any) -> None:
+        first = self.seats.index(asker)
+        for seat, frames in zip((*self.seats[first:], *self.seats[:first]), step.sends, strict=True):
+            for frame in frames:
+                seat.write(frame)
+
+
+class Commands(asyncio.Protocol):
+    """One receive, one append, and the sends."""
+
+    def __init__(self, game: Game) -> None:
+        self._game = game
         self._received = 0
-        self._bodies = [bytes(size) for size in bodies]
-        self._sends = [bytes(size) for size in sends]
 
     def connection_made(self, transport: Any) -> None:
         self._transport = transport
+        self._game.seats.append(transport)
 
     def data_received(self, data: bytes) -> None:
         self._received += len(data)
-        if self._received < self._asked_bytes:
-            return
-        self._received -= self._asked_bytes
-        rows = []
-        for body in self._bodies:
-            self._version += 1
-            rows.append((self._game, self._version, bytes(32), body))
-        self._group.append(rows, self._told)
-
-    def _told(self) -> None:
-        for frame in self._sends:
-            self._transport.write(frame)
+        if self._received >= self._game.step.asked_bytes:
+            self._received -= self._game.step.asked_bytes
+            self._game.command(self._transport)
 
 
-async def commands(path: str, asked_bytes: str, bodies: str, sends: str) -> None:
+async def commands(path: str, steps: str) -> None:
+    """`steps`: in JSON, each the arguments of a Step. Whoever connects sits in the first game that has a seat free."""
     group = await Pipelined.to(path) if path.startswith("redis:") else Group(path)
-    sizes = [[int(size) for size in text.split(",")] for text in (bodies, sends)]
+    made = [Step(*each) for each in json.loads(steps)]
+    games: list[Game] = []
+
+    def sit() -> Commands:
+        if not games or len(games[-1].seats) == len(made[0].sends):
+            games.append(Game(group, made))
+        return Commands(games[-1])
+
     loop = asyncio.get_running_loop()
-    server = await loop.create_server(lambda: Commands(group, int(asked_bytes), *sizes), "127.0.0.1", 0)
+    server = await loop.create_server(sit, "127.0.0.1", 0)
     _say(server.sockets[0].getsockname())
     await server.serve_forever()
 

@@ -111,6 +111,13 @@ class Product(Process):
         joined = json.loads(self._ask("POST", "/api/session", {"keep": "bearer"}))
         return bytes.fromhex(joined["player"]), joined["token"]
 
+    def settle(self) -> None:
+        """Wait until all openings and results are in the signed ledger: what is done for them beside play is done."""
+        end = time.monotonic() + READY_SECONDS_MAX
+        while (at := json.loads(self._ask("GET", "/api/ledger")))["partitions_waiting"] or at["signed"] < at["leaves"]:
+            assert time.monotonic() < end, at
+            time.sleep(0.05)
+
     def check(self, game: bytes, seen: list[bytes]) -> None:
         """Audit the game as it is given away, and hold it against what a client saw. Raises AssertionError."""
         assert self.audited(game) == seen, f"{game.hex()}: the client saw another log"

@@ -281,9 +281,11 @@ class Audience:
                     continue
                 watched.quiet = min(watched.quiet + 1, len(HEAL_SECONDS) - 1)
                 watched.check_at = now + HEAL_SECONDS[watched.quiet]
+                held = [(subscription, subscription.head) for subscription in watched.subscriptions]
                 head = await self._log.head(game)
-                for subscription in tuple(watched.subscriptions):
-                    if not subscription.catching_up and subscription.head != head:
+                for subscription, before in held:
+                    # Who has heard something meanwhile is behind nothing that was read before it.
+                    if subscription.head == before != head and not subscription.catching_up:
                         self._heard(watched)  # What was missed once may be missed again: look soon.
                         subscription.catching_up = True
                         self._start(self._catch_up(subscription))
