@@ -1,7 +1,6 @@
 """`python -m bench`: lists. `python -m bench NAME [--quick] [--json FILE]`: runs one, ends by itself, stays here."""
 
 import argparse
-import asyncio
 import signal
 import sys
 import tempfile
@@ -9,6 +8,7 @@ import time
 from importlib import import_module
 from pathlib import Path
 
+import uvloop
 from rich.console import Console
 from rich.table import Table
 
@@ -29,6 +29,12 @@ BENCHES = {
     "million": "a million results from the ledger, once: rate, memory, file, and a board of them",
     "board": "rank, around-me and top 100, against a sorted list in process",
 }
+ON_REDIS = ("append", "commands", "latency")
+
+
+def runs() -> list[str]:
+    """Everything there is to measure, as it is asked for."""
+    return [run for name in BENCHES for run in (name, *([f"{name} --store redis"] if name in ON_REDIS else []))]
 
 
 def main(given: list[str]) -> int:
@@ -36,19 +42,27 @@ def main(given: list[str]) -> int:
     parser.add_argument("name", nargs="?", choices=BENCHES)
     parser.add_argument("--quick", action="store_true", help="a look: few rounds, small sizes")
     parser.add_argument("--json", type=Path, metavar="FILE", help="write the result, machine and versions there")
+    parser.add_argument("--runs", action="store_true", help="list what scripts/bench runs, one a line")
+    parser.add_argument("--store", choices=("sqlite", "redis"), default="sqlite", help=f"for {', '.join(ON_REDIS)}")
     asked = parser.parse_args(given)
     out = Console(highlight=False, width=None if sys.stdout.isatty() else 160)
+    if asked.runs:
+        print(*runs(), sep="\n")
+        return 0
     if asked.name is None:
         for name, what in BENCHES.items():
             out.print(f"{name:12} {what}", markup=False)
         return 0
-    size = Size(asked.quick)
+    if asked.store != "sqlite" and asked.name not in ON_REDIS:
+        parser.error(f"{asked.name} is measured on SQLite alone")
+    size = Size(asked.quick, asked.store)
     began = time.monotonic()
     with tempfile.TemporaryDirectory(prefix="statecraft-bench-") as folder:
-        report = asyncio.run(_run(asked.name, size, Path(folder)))
+        report = uvloop.run(_run(asked.name, size, Path(folder)))
     show(out, asked.name, report)
     if asked.json is not None:
-        command = f"python -m bench {asked.name}{' --quick' if asked.quick else ''}"
+        words = ["python -m bench", asked.name, *(["--store", asked.store] if asked.store != "sqlite" else [])]
+        command = " ".join([*words, *(["--quick"] if asked.quick else [])])
         measure.write(asked.json, measure.result(asked.name, command, size, report, time.monotonic() - began))
     return 0
 

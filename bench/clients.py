@@ -3,7 +3,7 @@
 import asyncio
 import itertools
 from collections import defaultdict
-from typing import Any
+from typing import Any, Self
 
 import msgpack
 from websockets.asyncio.client import ClientConnection, connect
@@ -139,9 +139,10 @@ class Player:
 class Watcher(asyncio.Protocol):
     """A socket that is upgraded, says what it has to, keeps what comes and answers pings: about the cheapest reader."""
 
-    def __init__(self, address: tuple[str, int], first: bytes | None) -> None:
+    def __init__(self, address: tuple[str, int], first: bytes | None, path: str) -> None:
         self._address = address
         self._first = first
+        self._path = path
         self._stream = bytearray()
         self._messages: list[bytes] = []
         self.size = 0
@@ -150,16 +151,16 @@ class Watcher(asyncio.Protocol):
         self.changed = asyncio.Event()
 
     @classmethod
-    async def of(cls, address: tuple[str, int], first: bytes | None = None) -> "Watcher":
+    async def of(cls, address: tuple[str, int], first: bytes | None = None, path: str = "/ws") -> Self:
         """`first`: a payload to send as soon as it is connected."""
-        _, watcher = await asyncio.get_running_loop().create_connection(lambda: cls(address, first), *address)
+        _, watcher = await asyncio.get_running_loop().create_connection(lambda: cls(address, first, path), *address)
         await watcher.until(lambda: watcher.upgraded)
         return watcher
 
     def connection_made(self, transport: Any) -> None:
         self.transport = transport
         lines = (
-            "GET /ws HTTP/1.1",
+            f"GET {self._path} HTTP/1.1",
             f"Host: {self._address[0]}:{self._address[1]}",
             "Upgrade: websocket",
             "Connection: Upgrade",
@@ -200,10 +201,13 @@ class Watcher(asyncio.Protocol):
                 case _ if PRESENCE in payload[:16]:
                     pass
                 case _:
-                    self._messages.append(payload)
-                    self.size += size
+                    self.message(payload)
             at = start + size
         del stream[:at]
+
+    def message(self, payload: bytes) -> None:
+        self._messages.append(payload)
+        self.size += len(payload)
 
     def send(self, payload: bytes, head: int = 0x82) -> None:
         """A masked frame of at most 125 bytes; binary."""

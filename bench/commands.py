@@ -11,7 +11,9 @@ from typing import Any
 from bench.clients import Player, leave, players
 from bench.measure import Report, Row, Series, Size, alternating
 from bench.pairs import COMMANDS, Pair
-from bench.processes import Process, Product, floor, product
+from bench.peers import rows
+from bench.peers.moves import GOALS, Moves, moves
+from bench.processes import Process, Product, floor, product, store
 
 PLAYS = 7
 """Of each game a round: fewer can't end one."""
@@ -30,16 +32,21 @@ class Step:
 
 
 async def run(size: Size, folder: Path) -> Report:
-    with product(folder / "data") as server:
+    with (
+        store(size.store, folder / "redis") as redis,
+        product(folder / "data", redis) as server,
+        moves(folder) as others,
+    ):
         peers = await players(server, size.of(100, 4))
         report = Report([], ["every game was audited, and what its players saw is what the log holds"])
         for kind in (House(server, peers), People(server, peers)):
             steps = await kind.steps()
             given = json.dumps([[step.asked, step.bodies, step.sends] for step in steps])
             place = folder / type(kind).__name__.lower()
-            with floor(place, "commands", str(place / "bare.db"), given) as bare:
-                report.rows += await measured(kind, server, bare, steps, size)
+            with floor(place, "commands", str(place / "bare.db") if redis is None else redis.url, given) as bare:
+                report.rows += await measured(kind, server, bare, steps, size, others)
             report.notes.append(f"the floor of {kind.what} receives, stores and sends: {_told(steps)}")
+        report.notes += others.notes
         await leave(peers)
     return report
 
@@ -131,7 +138,7 @@ class People:
 
 
 async def measured(
-    kind: House | People, server: Product, bare: Process, steps: list[Step], size: Size
+    kind: House | People, server: Product, bare: Process, steps: list[Step], size: Size, others: Moves
 ) -> Sequence[Row]:
     tables = [[await asyncio.open_connection(*bare.address) for _ in steps[0].sends] for _ in range(kind.games)]
     rates: dict[str, list[float]] = {"product": [], "floor": []}
@@ -157,7 +164,8 @@ async def measured(
     async def echoes() -> float:
         return await timed(bare, rates["floor"], total, [echo(table) for table in tables])
 
-    cpu = await alternating(size.rounds, {"product": play, "floor": echoes})
+    theirs = await others.sides(size.of(200, 4)) if isinstance(kind, People) else {}
+    cpu = await alternating(size.rounds, {"product": play, "floor": echoes} | theirs)
     for table in tables:
         for _, writer in table:
             writer.close()
@@ -165,6 +173,7 @@ async def measured(
     return (
         Row(kind.what, "µs CPU", cpu["product"], cpu["floor"], kind.goal),
         Row(f"so many at {kind.games} tables, closed loop", "a second", rate["product"], rate["floor"]),
+        *rows(kind.what, "µs CPU", cpu, GOALS),
     )
 
 

@@ -9,7 +9,7 @@ from bench.processes import floor, product
 
 
 async def run(size: Size, folder: Path) -> Report:
-    count = size.of(2_000, 50)
+    count = size.of(1_000, 50)
     """A round; they stay."""
     held: dict[str, list[float]] = {"product": [], "websockets": []}
     with product(folder / "data") as server, floor(folder / "floor", "broadcast") as bare:

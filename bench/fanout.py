@@ -6,8 +6,9 @@ from typing import Any
 
 from websockets.asyncio.client import connect
 
+from bench import peers
 from bench.clients import SUBPROTOCOL, Player, Watcher, leave, players, subscription
-from bench.measure import Report, Row, Size, alternating
+from bench.measure import Measured, Report, Size, alternating
 from bench.processes import Process, Product, floor, product
 
 GAMES = 8
@@ -16,11 +17,16 @@ PLAYS = 6
 
 async def run(size: Size, folder: Path) -> Report:
     count = size.of(1000, 10)
-    with product(folder / "data") as server, floor(folder / "floor", "broadcast") as bare:
-        peers = await players(server, GAMES)
+    with (
+        product(folder / "data") as server,
+        floor(folder / "floor", "broadcast") as bare,
+        peers.running(peers.WS, folder / "ws") as ws,
+    ):
+        playing = await players(server, GAMES)
         readers = [await Watcher.of(bare.address) for _ in range(count)]
+        of_ws = [] if ws is None else [await Watcher.of(ws.address) for _ in range(count)]
         watchers = [await Watcher.of(server.address) for _ in range(count)]
-        crowd = Crowd(server, peers, watchers)
+        crowd = Crowd(server, playing, watchers)
         rows = []
         for updates, goal in ((1, "≤ 0.8 ×"), (GAMES, "≤ 0.25 ×")):
             frame_bytes = await crowd.frame_bytes()
@@ -31,17 +37,24 @@ async def run(size: Size, folder: Path) -> Report:
             async def broadcasts(updates: int = updates, frame_bytes: int = frame_bytes) -> float:
                 return await broadcast(bare, readers, updates, frame_bytes)
 
-            cpu = await alternating(size.rounds, {"product": deliver, "websockets.broadcast": broadcasts})
+            async def on_node(updates: int = updates, frame_bytes: int = frame_bytes) -> float:
+                assert ws is not None
+                return await broadcast(ws, of_ws, updates, frame_bytes)
+
+            others: dict[str, Measured] = {} if ws is None else {peers.WS.name: on_node}
+            sides: dict[str, Measured] = {"product": deliver, "websockets.broadcast": broadcasts}
+            cpu = await alternating(size.rounds, sides | others)
             what = f"a delivery of {frame_bytes} bytes, {updates} updates at once, {count} watchers"
-            rows.append(Row(what, "µs CPU", cpu["product"], cpu["websockets.broadcast"], goal))
-        for watcher in (*watchers, *readers):
+            rows += peers.rows(what, "µs CPU", cpu, {"websockets.broadcast": goal, peers.WS.name: "≤ 1.0 ×"})
+        for watcher in (*watchers, *readers, *of_ws):
             watcher.transport.close()
-        await leave(peers)
+        await leave(playing)
     return Report(
         rows,
         [
             "the product's side has the commands in it: played, hashed, stored and answered",
             "every game was audited, and every watcher got the frames that its player got, to the byte",
+            *peers.missing([peers.WS]),
         ],
     )
 

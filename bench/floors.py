@@ -15,6 +15,8 @@ from typing import Any
 import uvloop
 from websockets.asyncio.server import ServerConnection, broadcast, serve
 
+from bench.bare_redis import Pipelined
+
 EVENTS = """
 CREATE TABLE events (game BLOB NOT NULL, version INTEGER NOT NULL, hash BLOB NOT NULL, body BLOB NOT NULL,
 PRIMARY KEY (game, version)) WITHOUT ROWID
@@ -73,7 +75,7 @@ class Game:
 
     number = 0
 
-    def __init__(self, group: Group, steps: list[Step]) -> None:
+    def __init__(self, group: Group | Pipelined, steps: list[Step]) -> None:
         Game.number += 1
         self._id = Game.number.to_bytes(16, "little")
         self._group = group
@@ -117,7 +119,8 @@ class Commands(asyncio.Protocol):
 
 async def commands(path: str, steps: str) -> None:
     """`steps`: in JSON, each the arguments of a Step. Whoever connects sits in the first game that has a seat free."""
-    group, made = Group(path), [Step(*each) for each in json.loads(steps)]
+    group = await Pipelined.to(path) if path.startswith("redis:") else Group(path)
+    made = [Step(*each) for each in json.loads(steps)]
     games: list[Game] = []
 
     def sit() -> Commands:

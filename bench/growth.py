@@ -1,11 +1,14 @@
 """Whether a command costs the same late as early: in a game, in a store, before an audience. In pairs of sizes."""
 
 import asyncio
+import contextlib
+from collections.abc import Mapping, Sequence
+from functools import partial
 from pathlib import Path
 
 from bench.clients import Player, Watcher, leave, players, subscription
 from bench.filled import live_games, put, war
-from bench.measure import Report, Row, Series, Size, alternating
+from bench.measure import Curve, Report, Row, Series, Size, alternating
 from bench.processes import Product, product
 
 TURNS = 60
@@ -14,46 +17,55 @@ PLAYS = 6
 
 
 async def run(size: Size, folder: Path) -> Report:
-    rows = await battles(size, folder / "battles")
-    rows += await games(size, folder)
-    rows.append(await watchers(size, folder / "watchers"))
-    return Report(rows, ["every game was audited, and what its player saw is what the log holds"])
+    turned, gone = await battles(size, folder / "battles")
+    played = await games(size, folder)
+    watched = await watchers(size, folder / "watchers")
+    goals = {turned: "≤ 1.15 ×", played: "≤ 1.15 ×", watched: "≤ 1 ×"}
+    curves = [turned, gone, played, watched]
+    return Report(
+        [_ends(curve, goals.get(curve, "")) for curve in curves],
+        ["every game was audited, and what its player saw is what the log holds"],
+        curves,
+    )
+
+
+def _ends(curve: Curve, goal: str) -> Row:
+    """The greatest size against the least."""
+    (least, early), *_, (most, late) = curve.points
+    return Row(f"{curve.what}: {curve.sizes} {most:,} and {least:,}", curve.unit, late, early, goal)
+
+
+def _curve(what: str, sizes: str, measured: Mapping[int, Sequence[float]]) -> Curve:
+    """`measured`: a value a round, by rising size."""
+    points = tuple((size, Series(f"{sizes} {size:,}", tuple(values))) for size, values in measured.items())
+    return Curve(what, "µs CPU", sizes, points)
 
 
 # ---------------------------------------------------------------- battle 10 and 4,000
 
 
-async def battles(size: Size, folder: Path) -> list[Row]:
-    late = size.of(3_800, 500)
+async def battles(size: Size, folder: Path) -> tuple[Curve, Curve]:
+    sizes = (10, 100, 1_000, 3_800) if not size.quick else (10, 500)
     with product(folder) as server:
         player, token = server.join()
-        measured: dict[str, list[float]] = {}
-        refused: dict[str, list[float]] = {}
-        stood = {name: war(player, battle) for name, battle in (("late", late), ("early", 10))}
+        turned: dict[int, list[float]] = {battle: [] for battle in sizes}
+        refused: dict[int, list[float]] = {battle: [] for battle in sizes}
+        stood = {battle: war(player, battle) for battle in sizes}
         for id_, events in stood.values():
             await put(server.data, id_, events)
         for number in range(size.rounds + 1):
-            for name, (id_, _) in stood.items():
+            for battle, (id_, _) in stood.items():
                 # A connection of its own each time: a connection may send so many messages a second.
                 peer = await Player.of(server, token)
                 await peer.follow(id_)
                 await peer.ping()
-                turned, gone = await _turns(server, peer, id_), await _refusals(server, peer, id_)
+                found = await _turns(server, peer, id_), await _refusals(server, peer, id_)
                 server.check(id_, peer.seen[id_])
                 await peer.leave()
                 if number:
-                    measured.setdefault(name, []).append(turned)
-                    refused.setdefault(name, []).append(gone)
-    return [
-        Row(
-            f"{what} at battle {late:,} and at 10",
-            "µs CPU",
-            Series(f"battle {late}", tuple(values["late"])),
-            Series("battle 10", tuple(values["early"])),
-            "≤ 1.15 ×" if what == "Turn" else "",
-        )
-        for what, values in (("Turn", measured), ("a refused Turn", refused))
-    ]
+                    turned[battle].append(found[0])
+                    refused[battle].append(found[1])
+    return _curve("a Turn", "battle", turned), _curve("a refused Turn", "battle", refused)
 
 
 async def _turns(server: Product, peer: Player, id_: bytes) -> float:
@@ -75,21 +87,19 @@ async def _refusals(server: Product, peer: Player, id_: bytes) -> float:
 # ---------------------------------------------------------------- game 10 and 1,000,000
 
 
-async def games(size: Size, folder: Path) -> list[Row]:
-    many = size.of(1_000_000, 10_000)
-    await live_games(folder / "many", many)
-    await live_games(folder / "few", 10)
-    with product(folder / "many") as full, product(folder / "few") as empty:
-        crowds = {server: await players(server, size.of(20, 4)) for server in (full, empty)}
-        sides = {
-            f"game {many:,}": lambda: _plays(full, crowds[full]),
-            "game 10": lambda: _plays(empty, crowds[empty]),
-        }
+async def games(size: Size, folder: Path) -> Curve:
+    sizes = (10, 10_000, 1_000_000) if not size.quick else (10, 10_000)
+    with contextlib.ExitStack() as servers:
+        crowds: dict[int, tuple[Product, list[Player]]] = {}
+        for count in sizes:
+            await live_games(folder / f"{count}", count)
+            server = servers.enter_context(product(folder / f"{count}"))
+            crowds[count] = server, await players(server, size.of(20, 4))
+        sides = {str(count): partial(_plays, *crowd) for count, crowd in crowds.items()}
         cpu = await alternating(size.rounds, sides)
-        for crowd in crowds.values():
+        for _, crowd in crowds.values():
             await leave(crowd)
-    product_, against = cpu.values()
-    return [Row(f"Play with {many:,} games in the store and with 10", "µs CPU", product_, against, "≤ 1.15 ×")]
+    return _curve("a Play", "games in the store", {count: cpu[str(count)].values for count in sizes})
 
 
 async def _plays(server: Product, peers: list[Player]) -> float:
@@ -111,13 +121,13 @@ async def _plays(server: Product, peers: list[Player]) -> float:
 # ---------------------------------------------------------------- watcher 1 and 1,000
 
 
-async def watchers(size: Size, folder: Path) -> Row:
+async def watchers(size: Size, folder: Path) -> Curve:
     """Of a Play and the frames it leads to: what each watcher costs."""
-    many = size.of(1_000, 50)
+    sizes = (1, 10, 100, 1_000) if not size.quick else (1, 50)
     with product(folder) as server:
         (peer,) = await players(server, 1)
-        everybody = [await Watcher.of(server.address) for _ in range(many)]
-        costs: dict[int, list[float]] = {1: [], many: []}
+        everybody = [await Watcher.of(server.address) for _ in range(sizes[-1])]
+        costs: dict[int, list[float]] = {count: [] for count in sizes}
         for number in range(size.rounds + 1):
             for count, values in costs.items():
                 cost = await _watched(server, peer, everybody[:count])
@@ -126,8 +136,7 @@ async def watchers(size: Size, folder: Path) -> Row:
         for watcher in everybody:
             watcher.transport.close()
         await peer.leave()
-    of_many, of_one = (Series(f"{count:,} watchers", tuple(costs[count])) for count in (many, 1))
-    return Row(f"Play, a watcher of {many:,} and of 1", "µs CPU", of_many, of_one, "≤ 1 ×")
+    return _curve("a Play, for each watcher", "watchers", costs)
 
 
 async def _watched(server: Product, peer: Player, crowd: list[Watcher]) -> float:

@@ -4,6 +4,7 @@ import json
 import os
 import platform
 import sqlite3
+import subprocess
 import time
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import dataclass, field
@@ -13,7 +14,9 @@ from pathlib import Path
 from statistics import median, quantiles
 from typing import Any
 
-VERSIONS = ("starlette", "uvicorn", "uvloop", "websockets", "msgpack", "msgspec")
+ROOT = Path(__file__).parent.parent
+VERSIONS = ("starlette", "uvicorn", "uvloop", "websockets", "msgpack", "msgspec", "hiredis")
+PROGRAMS = {"redis-server": ("redis-server", "--version"), "node": ("node", "--version")}
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +49,17 @@ class Row:
         return self.product.median / self.against.median
 
 
+@dataclass(frozen=True, slots=True)
+class Curve:
+    """One cost at rising sizes."""
+
+    what: str
+    unit: str
+    sizes: str
+    """What they are sizes of."""
+    points: tuple[tuple[int, Series], ...]
+
+
 @dataclass(slots=True)
 class Report:
     """What one bench found."""
@@ -53,15 +67,18 @@ class Report:
     rows: list[Row] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     """What a reader must know: what was audited, which peer is missing."""
+    curves: list[Curve] = field(default_factory=list)
     busy: float = 0.0
     """The load generator's CPU seconds a second. Near 1 it was the limit of any rate; CPU per operation holds."""
 
 
 @dataclass(frozen=True, slots=True)
 class Size:
-    """How much work: `full`, or `quick` for a look and for tests."""
+    """How much work, `full`, or `quick` for a look and for tests; and where the product keeps its games."""
 
     quick: bool
+    store: str = "sqlite"
+    """Or `redis`: a server of its own on loopback, that answers when it has fsynced."""
 
     @property
     def rounds(self) -> int:
@@ -130,7 +147,23 @@ def machine() -> dict[str, Any]:
 
 def versions() -> dict[str, str]:
     own = {"python": platform.python_version(), "sqlite": sqlite3.sqlite_version}
-    return own | {name: version(name) for name in VERSIONS}
+    programs = {name: _said(*command) for name, command in PROGRAMS.items()}
+    return own | {name: version(name) for name in VERSIONS} | {name: said for name, said in programs.items() if said}
+
+
+def commit() -> str:
+    """What was measured, with a `+` if files differ from it; empty outside a repository."""
+    head = _said("git", "rev-parse", "--short=12", "HEAD")
+    # A result that was just written is no other program.
+    changed = _said("git", "status", "--porcelain", "--untracked-files=no", "--", ".", ":!bench/results", ":!docs")
+    return head + "+" if head and changed else head
+
+
+def _said(*command: str) -> str:
+    try:
+        return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout.strip()
+    except (OSError, subprocess.CalledProcessError):
+        return ""
 
 
 def result(name: str, command: str, size: Size, report: Report, seconds: float) -> dict[str, Any]:
@@ -138,6 +171,8 @@ def result(name: str, command: str, size: Size, report: Report, seconds: float) 
     return {
         "bench": name,
         "command": command,
+        "store": size.store,
+        "commit": commit(),
         "quick": size.quick,
         "at": datetime.now(UTC).strftime("%Y-%m-%dT%H:%MZ"),
         "seconds": round(seconds, 1),
@@ -146,7 +181,13 @@ def result(name: str, command: str, size: Size, report: Report, seconds: float) 
         "busy": round(report.busy, 2),
         "notes": report.notes,
         "rows": [_row(row) for row in report.rows],
+        "curves": [_curve(curve) for curve in report.curves],
     }
+
+
+def _curve(curve: Curve) -> dict[str, Any]:
+    points = [{"size": size} | _series(series) for size, series in curve.points]
+    return {"what": curve.what, "unit": curve.unit, "sizes": curve.sizes, "points": points}
 
 
 def _row(row: Row) -> dict[str, Any]:

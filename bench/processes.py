@@ -1,8 +1,12 @@
 """The processes under measurement: the product's server, and what it is compared with. Ended by their own ids."""
 
 import contextlib
+import ctypes
 import json
 import os
+import shutil
+import signal
+import socket
 import subprocess
 import sys
 import time
@@ -17,33 +21,46 @@ from projections.saved import load
 
 ROOT = Path(__file__).parent.parent
 READY_SECONDS_MAX = 120
+PR_SET_PDEATHSIG = 1
+
+_libc = ctypes.CDLL(None)
 
 
 class Process:
-    """A child that says where it listens in a line of its own."""
+    """A child that says where it listens in a line of its own. It ends with the bench, however that ends."""
 
-    def __init__(self, command: list[str], saying: str, folder: Path) -> None:
+    def __init__(self, command: list[str], saying: str, folder: Path, **settings: str) -> None:
         self._out = folder / "out.txt"
         self._errors = folder / "err.txt"
         began = time.monotonic()
-        environment = {**os.environ, "PYTHONPATH": str(ROOT), "STATECRAFT_CONNECTIONS_MAX": "100000"}
+        environment = {**os.environ, "PYTHONPATH": str(ROOT), "STATECRAFT_CONNECTIONS_MAX": "100000", **settings}
         with self._out.open("wb") as out, self._errors.open("wb") as errors:
-            self._child = subprocess.Popen(command, cwd=ROOT, env=environment, stdout=out, stderr=errors)
+            self._child = subprocess.Popen(
+                command,
+                cwd=ROOT,
+                env=environment,
+                stdout=out,
+                stderr=errors,
+                preexec_fn=lambda: _libc.prctl(PR_SET_PDEATHSIG, signal.SIGKILL),
+            )
         try:
             said = self._wait_for(saying)
         except BaseException:
             self.end()
             raise
         self.ready_seconds = time.monotonic() - began
+        self.address = self._address(said)
+
+    def _address(self, said: str) -> tuple[str, int]:
         host, port = said.removeprefix("http://").strip("/").rsplit(":", 1)
-        self.address = (host, int(port))
+        return host, int(port)
 
     def _wait_for(self, saying: str) -> str:
         end = time.monotonic() + READY_SECONDS_MAX
         while True:
             for line in self._out.read_text().splitlines(keepends=True):
-                if line.startswith(saying) and line.endswith("\n"):
-                    return line.removeprefix(saying).strip()
+                if saying in line and line.endswith("\n"):
+                    return line.partition(saying)[2].strip()
             if self._child.poll() is not None or time.monotonic() > end:
                 raise RuntimeError(f"it isn't ready: {self._errors.read_text()}")
             time.sleep(0.002)
@@ -70,13 +87,13 @@ class Process:
 
 
 class Product(Process):
-    """`statecraft serve` on a data directory."""
+    """`statecraft serve` on a data directory; on a Redis, if one is given."""
 
-    def __init__(self, data: Path) -> None:
+    def __init__(self, data: Path, redis: "Redis | None" = None) -> None:
         self.data = data
         data.mkdir(parents=True, exist_ok=True)
         command = [sys.executable, "-m", "server", "serve", "--port", "0", "--data", str(data)]
-        super().__init__(command, "Statecraft is at ", data)
+        super().__init__(command, "Statecraft is at ", data, STATECRAFT_STORE="" if redis is None else redis.url)
 
     def _ask(self, method: str, path: str, body: Any = None) -> bytes:
         connection = HTTPConnection(*self.address)
@@ -113,9 +130,58 @@ class Product(Process):
         return [event.body for event in load(saved).events]
 
 
+class Redis(Process):
+    """A real server that has stored, with an fsync, what it answers. Raises FileNotFoundError if it isn't installed."""
+
+    def __init__(self, folder: Path) -> None:
+        folder.mkdir(parents=True)
+        self._port = _free_port()
+        settings = {
+            "port": str(self._port),
+            "bind": "127.0.0.1",
+            "dir": str(folder),
+            "save": "",
+            "appendonly": "yes",
+            "appendfsync": "always",
+            "maxmemory-policy": "noeviction",
+        }
+        given = [word for name, value in settings.items() for word in (f"--{name}", value)]
+        super().__init__([REDIS, *given], "Ready to accept connections", folder)
+
+    def _address(self, said: str) -> tuple[str, int]:
+        return "127.0.0.1", self._port
+
+    @property
+    def url(self) -> str:
+        return f"redis://127.0.0.1:{self._port}"
+
+
+REDIS = shutil.which("redis-server") or "redis-server"
+
+
+def _free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port: int = probe.getsockname()[1]
+    return port
+
+
 @contextlib.contextmanager
-def product(folder: Path) -> Iterator[Product]:
-    running = Product(folder)
+def store(on: str, folder: Path) -> Iterator[Redis | None]:
+    """Of `sqlite` or `redis`: None is the embedded file."""
+    if on == "sqlite":
+        yield None
+        return
+    running = Redis(folder)
+    try:
+        yield running
+    finally:
+        running.end()
+
+
+@contextlib.contextmanager
+def product(folder: Path, redis: Redis | None = None) -> Iterator[Product]:
+    running = Product(folder, redis)
     try:
         yield running
     finally:

@@ -1,14 +1,15 @@
 """`python -m bench.table`: the tables of docs/performance.md, made from the committed result files.
 
-`--write` puts them into the document, between its two marks."""
+`--write` puts them into the document, between its two marks, and draws the curves beside it."""
 
 import json
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from bench.__main__ import BENCHES
+from bench.__main__ import runs
+from bench.plot import svg
 
 TOP = Path(__file__).parent.parent
 RESULTS = TOP / "bench" / "results"
@@ -17,23 +18,26 @@ BEGIN, END = "<!-- python -m bench.table --write -->\n", "<!-- until here -->\n"
 
 
 def results(folder: Path = RESULTS) -> list[Mapping[str, Any]]:
-    """In the order in which `python -m bench` lists them."""
-    found = {path.stem: json.loads(path.read_text()) for path in folder.glob("*.json")}
-    return [found[name] for name in BENCHES if name in found]
+    """In the order in which `python -m bench --runs` lists them."""
+    found = {path.stem.replace("-", " --store "): json.loads(path.read_text()) for path in folder.glob("*.json")}
+    return [found[run] for run in runs() if run in found]
 
 
 def markdown(found: Iterable[Mapping[str, Any]]) -> str:
     """The ratios, and then for each bench when, on what and how busy."""
-    rows, runs = [], []
+    rows, notes = [], []
     for result in found:
-        rows += [_row(result["bench"], row) for row in result["rows"]]
-        machine = result["machine"]
-        runs.append(
-            f"- `{result['command']}`: {result['at']}, {machine['cores']} × {machine['cpu']}, {machine['system']}, "
+        name = result["command"].removeprefix("python -m bench ")
+        rows += [_row(name, row) for row in result["rows"]]
+        machine, commit = result["machine"], result.get("commit")
+        notes.append(
+            f"- `{result['command']}`: {result['at']}, {f'commit {commit}, ' if commit else ''}"
+            f"{machine['cores']} × {machine['cpu']}, {machine['system']}, "
             f"load {machine['load']:g} at its end, load generator {result['busy']:.0%} of a core\n"
         )
+        notes += [f"  - {note}\n" for note in result["notes"] if note.startswith("NOT MEASURED")]
     head = "| bench | what | product | against | ratio | goal |\n|---|---|---|---|---|---|\n"
-    return "".join((head, *rows, "\n", *runs))
+    return "".join((head, *rows, "\n", *notes))
 
 
 def _row(name: str, row: Mapping[str, Any]) -> str:
@@ -57,6 +61,13 @@ def _number(value: float) -> str:
     return f"{value:,.0f}" if value >= 100 else f"{value:.3g}"
 
 
+def pictures(found: Iterable[Mapping[str, Any]]) -> Iterator[tuple[str, str]]:
+    """File name in docs/, and its text."""
+    for result in found:
+        if result.get("curves"):
+            yield f"{result['bench']}.svg", svg(result["curves"])
+
+
 def written(document: str, table: str) -> str:
     """The document with this table between its marks."""
     before, _, rest = document.partition(BEGIN)
@@ -68,5 +79,7 @@ if __name__ == "__main__":
     made = markdown(results())
     if sys.argv[1:] == ["--write"]:
         DOCUMENT.write_text(written(DOCUMENT.read_text(), made))
+        for name, picture in pictures(results()):
+            (DOCUMENT.parent / name).write_text(picture)
     else:
         print(made, end="")
