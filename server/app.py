@@ -21,7 +21,6 @@ from server import (
     described,
     embedding,
     folds,
-    generations,
     http,
     leaderboards,
     meetings,
@@ -39,10 +38,10 @@ from server.archived import ArchivedLog
 from server.audience import Audience
 from server.barring import is_barred
 from server.board_feeds import BoardFeeds
-from server.boards import Boards
 from server.clock import Beats, Sweep, now_ms
 from server.doors import Doors
 from server.embedding import AnyOrigin
+from server.folded import projected, ranks
 from server.games import Games
 from server.hall import hall
 from server.joins import Joins
@@ -66,7 +65,6 @@ log_line = structlog.get_logger()
 
 SCHEMAS = (SCHEMA, sqlite_ledger.SCHEMA, meetings.SCHEMA)
 PEOPLE_SCHEMAS = (people.SCHEMA, names.SCHEMA)
-BOARDS_SCHEMAS = (generations.SCHEMA,)
 WEB = ROOT / "server" / "web"
 SECURITY = {
     "content-security-policy": "default-src 'self'; img-src 'self' data:; object-src 'none'; base-uri 'none'; "
@@ -129,8 +127,7 @@ async def _parts(settings: Settings) -> AsyncIterator[Parts]:
         found = await opened.enter_async_context(stores(settings, SCHEMAS))
         people_database = await Database.open(settings.people, PEOPLE_SCHEMAS, shared=True)
         opened.push_async_callback(people_database.close)
-        boards_database = await Database.open(settings.boards, BOARDS_SCHEMAS, shared=True)
-        opened.push_async_callback(boards_database.close)
+        folded = await opened.enter_async_context(projected(settings, found))
         if found.embedded is not None:
             await people.move_from(found.embedded, people_database)
         called = Names(people_database)
@@ -140,10 +137,10 @@ async def _parts(settings: Settings) -> AsyncIterator[Parts]:
         sequencer = Sequencer(found.log, ledger)
         publisher = Publisher(ledger, found.log, kept, signer(ledger_key(settings.keys)), settings.keys)
         signed = SignedPrefix(ledger, size_of(publisher))
-        projector = Projector(boards_database, signed)
+        projector = Projector(folded, signed)
         publisher.listen(projector.wake)
         await projector.begin()
-        boards = Boards(boards_database, projector)
+        boards = ranks(found, folded, projector)
 
         games = Games(log, keys, now_ms, sequencer.closed, partial(is_barred, ledger), tally)
         audience = Audience(games, log)
@@ -166,7 +163,7 @@ async def _parts(settings: Settings) -> AsyncIterator[Parts]:
             signed=signed,
             projector=projector,
             boards=boards,
-            boards_database=boards_database,
+            projected=folded,
             hall=meeting,
             board_feeds=BoardFeeds(boards, projector, called.of, now_ms),
             people_database=people_database,
@@ -190,7 +187,7 @@ def _works(parts: Parts) -> tuple[Callable[[], Awaitable[None]], ...]:
         parts.sequencer.run,
         parts.publisher.run,
         parts.letting_go.run,
-        partial(folds.run, parts.publisher, parts.projector, parts.boards_database, parts.signed),
+        partial(folds.run, parts.publisher, parts.projector, parts.projected, parts.signed),
     )
 
 

@@ -11,10 +11,11 @@ from projections.leaderboard import BadBoard, Board
 from projections.standings import Place
 from projections.windows import NAMES
 from server.audience import Watcher
-from server.boards import Boards, Places
 from server.feeds import Feed
 from server.nameplates import Called
-from server.projector import Batch, NotReady, Projector
+from server.projector import Batch, Projector
+from server.ranks import Places, Ranks
+from server.view import NotReady
 from server.wire import BoardPlace, BoardState, NotSubscribed, Trouble
 
 KIND = "board/"
@@ -31,7 +32,7 @@ log_line = structlog.get_logger()
 class BoardFeeds:
     """The boards that somebody follows just now. At most all there are of all time, this week and today."""
 
-    def __init__(self, boards: Boards, projector: Projector, names: Called, clock: Callable[[], int]) -> None:
+    def __init__(self, boards: Ranks, projector: Projector, names: Called, clock: Callable[[], int]) -> None:
         self._boards = boards
         self._names = names
         self._clock = clock
@@ -120,8 +121,7 @@ class BoardFeeds:
     async def _look(self, topic: str, board: Board) -> Feed:
         """The topic's feed, told how the board stands now. Raises NotReady."""
         async with self._looking:
-            standings = await self._boards.standings(board)
-            top = standings.top(TOP)
+            top = await self._boards.page(board, 0, TOP)
             known = await self._names([place.player for place in top.places])
             feed = self._feeds.get(topic) or Feed(topic, ("board", "places"))
             span = windows.span(board.window)

@@ -27,6 +27,7 @@ from projections.simulation import NoSimulation
 from server import auditing, backup, keyring, operating, rebuilding, restore, simulating
 from server.archive import archive
 from server.archived import ArchivedLog
+from server.folded import projected
 from server.games import Damaged
 from server.keys import BadKeys, ledger_key
 from server.prove import NoProof, make_proof
@@ -247,7 +248,8 @@ def rebuild(
         async with stores_to_read(given) as opened:
             key = signer(ledger_key(given.keys)).key
             signed = SignedPrefix(opened.ledger, noted_size(given.keys, key))
-            return await rebuilding.run(given.boards, signed, names or rebuilding.NAMES, force, back, out)
+            async with projected(given, opened) as store:
+                return await rebuilding.run(store, signed, names or rebuilding.NAMES, force, back, out)
 
     try:
         well = asyncio.run(run())

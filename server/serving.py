@@ -14,8 +14,9 @@ from starlette.applications import Starlette
 from events.database import Database
 from events.notes import VerifierKey
 from server import demo, logs
-from server.app import BOARDS_SCHEMAS, PEOPLE_SCHEMAS, SCHEMAS, application
+from server.app import PEOPLE_SCHEMAS, SCHEMAS, application
 from server.bounds import Http, socket_class
+from server.folded import projected
 from server.keys import BadKeys, has_keys, ledger_key, operator_keys
 from server.parts import Parts
 from server.settings import Settings
@@ -86,6 +87,8 @@ async def _try(settings: Settings, empty: bool) -> VerifierKey:
     settings.data.mkdir(parents=True, exist_ok=True)
     async with stores(settings, SCHEMAS) as found:
         has_games = bool(await found.log.games(limit=1))
+        async with projected(settings, found):
+            pass
         if empty and (has_games or (await found.ledger.head()).size):
             raise NotEmpty("the store has games or records: the demo fills an empty install only")
     if has_games and not has_keys(settings.keys):
@@ -93,8 +96,6 @@ async def _try(settings: Settings, empty: bool) -> VerifierKey:
         raise BadKeys(f"the store has games, but {settings.keys} no keys: put them back (docs/operations.md)")
     operator_keys(settings.keys)
     key = signer(ledger_key(settings.keys)).key
-    boards = await Database.open(settings.boards, BOARDS_SCHEMAS, shared=True)
-    await boards.close()
     people = await Database.open(settings.people, PEOPLE_SCHEMAS, shared=True)
     await people.close()
     return key
