@@ -66,7 +66,8 @@ def parts(key: bytes) -> tuple[bytes, str]:
 def keys(index: int, entry: LedgerEntry) -> tuple[bytes, ...]:
     match entry:
         case Closing():
-            return tuple([key(player, entry.ladder) for player, _ in outcomes(entry)])
+            ladder = _encoded(entry.ladder)
+            return tuple([player + ladder for player, _ in outcomes(entry)])
         case Imported():
             ladders = dict.fromkeys((entry.ladder, OLD_WINS_LADDER))
             return tuple([key(entry.player, ladder) for ladder in ladders])
@@ -102,8 +103,8 @@ def _completed(row: Values, index: int, entry: Closing, outcome: Outcome) -> Val
         # Checked when a game completes, won or not, and never at any other time.
         if streak in STREAKS and all(streak != badge[0] for badge in streak_badges):
             streak_badges = (*streak_badges, (streak, index, entry.at_ms))
-        if games + old_games >= WIN_RATE_GAMES_MIN:
-            highest = max((badge[0] for badge in win_rate_badges), default=0)
+        highest = win_rate_badges[-1][0] if win_rate_badges else 0  # they rise
+        if games + old_games >= WIN_RATE_GAMES_MIN and highest < 100:
             reached = win_rates_reached(wins + old_wins, games + old_games)
             fresh = [(percent, index, entry.at_ms) for percent in reached if percent > highest]
             win_rate_badges = (*win_rate_badges, *fresh)

@@ -4,10 +4,11 @@ import asyncio
 
 import structlog
 
+from events.log import Unknown
 from server import rebuild
 from server.folding import Diverged, Reader
 from server.projected import Differs, Projected
-from server.projector import PROJECTIONS, Projector
+from server.projector import PROJECTIONS, RETRY_SECONDS, Projector
 from server.signer import Publisher
 
 BATCH_ENTRIES = 1000
@@ -29,7 +30,13 @@ async def run(publisher: Publisher, projector: Projector, store: Projected, ledg
 async def _rebuild_outdated(projector: Projector, store: Projected, ledger: Reader) -> None:
     outdated = [projection for projection in PROJECTIONS if projection.name in projector.outdated]
     rows_max = min(ROWS_MAX, store.rows_at_once)
-    done = await rebuild.rebuild(store, ledger, outdated, batch_entries=BATCH_ENTRIES, rows_max=rows_max)
+    while True:
+        try:
+            done = await rebuild.rebuild(store, ledger, outdated, batch_entries=BATCH_ENTRIES, rows_max=rows_max)
+            break
+        except Unknown as error:
+            log_line.error("projections aren't rebuilt yet", why=str(error))
+            await asyncio.sleep(RETRY_SECONDS)
     for name, outcome in done.items():
         if isinstance(outcome, Diverged | Differs):
             projector.not_rebuilt[name] = f"{outcome}: run `statecraft rebuild {name} --force`"

@@ -22,7 +22,8 @@ class Places:
 
 
 class Ranks(Protocol):
-    """Each answer is of one position; the next may be of a later one. All raise NotReady."""
+    """Each answer is of one position; the next may be of a later one. All raise NotReady, and Unknown
+    where the store can't be asked."""
 
     async def page(self, board: Board, start: int, count: int) -> Places:
         """At most `count` places from position `start` on."""
