@@ -6,11 +6,12 @@ from bisect import bisect_left
 from collections.abc import Callable
 from pathlib import Path
 
+from bench import redis_board
 from bench.measure import Measured, Report, Row, Size, alternating
 from projections.leaderboard import INDEX_BITS, VALUE_MAX, Board
 from projections.ranking import Ranking
 from server.boards import Standings
-from server.generations import Checkpoint
+from server.projected import Checkpoint
 
 INDEX_MASK = (1 << INDEX_BITS) - 1
 ASKED = 2_000
@@ -65,11 +66,13 @@ async def run(size: Size, folder: Path) -> Report:
         assert standings.rank(player) == rank(player)
         places = standings.around(player, 5).places
         assert [(place.rank, place.player, place.value, place.entry) for place in places] == around(player)
+    in_redis = await redis_board.rows(size, folder, board, scores, asked)
     return Report(
-        found,
+        [*found, *in_redis],
         [
             f"{ASKED:,} ranks and neighbourhoods were the sorted list's",
             "both sides give rank, player, value and the ledger's entry of each place",
+            "in Redis the bare calls give positions and scores, not ranks" if in_redis else "redis-server is missing",
         ],
     )
 

@@ -3,9 +3,10 @@
 import random
 import time
 from collections.abc import Iterator, Sequence
-from functools import partial
 from hashlib import sha256
 from pathlib import Path
+
+from rich.console import Console
 
 from bench.measure import Report, Row, Series, Size, alternating
 from events import entries
@@ -13,10 +14,11 @@ from events.database import Database
 from events.entries import Closing
 from projections.leaderboard import LADDERS
 from projections.projection import digest, fold, stored
-from server import generations
+from server import generations, rebuilding
 from server.folding import Item
+from server.projected import Projected
 from server.projector import PROJECTIONS
-from server.rebuild import rebuild
+from server.sqlite_projected import SqliteProjected
 
 MONDAY_MS = 1_795_996_800_000
 
@@ -38,7 +40,7 @@ class Ledger:
 async def run(size: Size, folder: Path) -> Report:
     count = size.of(50_000, 2_000)
     bodies = [entries.encode(entry) for entry in closings(count, count // 20)]
-    ledger = Ledger(bodies)
+    ledger, quiet = Ledger(bodies), Console(quiet=True)
     rates: dict[str, list[float]] = {"product": [], "decoding": []}
     number = 0
 
@@ -46,13 +48,13 @@ async def run(size: Size, folder: Path) -> Report:
         nonlocal number
         number += 1
         database = await Database.open(folder / f"rebuilt-{number}.db", [generations.SCHEMA])
+        store = SqliteProjected(database)
         began, cpu = time.monotonic(), time.process_time()
-        for projection in PROJECTIONS:
-            assert await rebuild(database, ledger, projection) is not None
+        assert await rebuilding.run(store, ledger, rebuilding.NAMES, False, False, quiet)
         used = time.process_time() - cpu
         rates["product"].append(count / (time.monotonic() - began))
         if number == 1:
-            await check(database, bodies)
+            await check(store, bodies)
         await database.close()
         return used / count * 1e6
 
@@ -74,12 +76,11 @@ async def run(size: Size, folder: Path) -> Report:
     )
 
 
-async def check(database: Database, bodies: list[bytes]) -> None:
+async def check(store: Projected, bodies: list[bytes]) -> None:
     told = [(index, entries.decode(body)) for index, body in enumerate(bodies)]
     for projection in PROJECTIONS:
         rows = fold(projection, told)
-        live = await database.read(partial(generations.standing, name=projection.name))
-        assert live is not None
+        live = (await store.standing([projection.name]))[projection.name]
         assert live.checkpoint.digest == digest((key, stored(row)) for key, row in rows.items())
 
 

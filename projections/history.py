@@ -1,6 +1,7 @@
 """A player's finished games, each a row: what it was, against whom, and how it ended. Voids and uncounted ones too."""
 
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import NamedTuple
 
 from events.entries import Closing, LedgerEntry
@@ -35,7 +36,12 @@ class Row(NamedTuple):
 
 
 def ladder_prefix(player: bytes, ladder: str) -> bytes:
-    return player + f"{ladder}/".encode()
+    return player + _ladder(ladder)
+
+
+@lru_cache(256)
+def _ladder(ladder: str) -> bytes:
+    return f"{ladder}/".encode()
 
 
 def key(player: bytes, ladder: str, index: int) -> bytes:
@@ -52,8 +58,9 @@ def parts(key: bytes) -> tuple[bytes, str, int]:
 def keys(index: int, entry: LedgerEntry) -> tuple[bytes, ...]:
     """By seat. One person on both seats has one row."""
     match entry:
-        case Closing(players=players, ladder=ladder):
-            return tuple([key(player, ladder, index) for player in dict.fromkeys(players) if player])
+        case Closing():
+            end = _ladder(entry.ladder) + (INDEX_MAX - index).to_bytes(INDEX_BYTES, "big")
+            return tuple([player + end for player in _people(entry)])
         case _:
             return ()
 
@@ -62,13 +69,19 @@ def step(index: int, entry: LedgerEntry, rows: Sequence[Values]) -> Sequence[Val
     assert isinstance(entry, Closing)
     found = by_seat(entry)
     fresh: list[Values] = []
-    for player in dict.fromkeys(entry.players):
-        if player:
-            seat = entry.players.index(player)
-            result = NO_RESULTS[entry.reason] if found is None else RESULTS[found[seat]]
-            about = (entry.game, entry.rules, entry.players[1 - seat], entry.rival)
-            fresh.append((*about, result, entry.reason, entry.counts, entry.at_ms))
+    for player in _people(entry):
+        seat = entry.players.index(player)
+        result = NO_RESULTS[entry.reason] if found is None else RESULTS[found[seat]]
+        opponent = entry.players[1 - seat]
+        fresh.append((entry.game, entry.rules, opponent, entry.rival, result, entry.reason, entry.counts, entry.at_ms))
     return fresh
 
 
-HISTORY = Projection("history", 1, keys, Row(), step, Row._make)
+def _people(entry: Closing) -> tuple[bytes, ...]:
+    first, second = entry.players
+    if not second or first == second:
+        return (first,) if first else ()
+    return (first, second) if first else (second,)
+
+
+HISTORY = Projection("history", 1, keys, Row(), step, Row._make, once=True)

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from events.entries import Barred, Closing, LedgerEntry, Lifted
 from projections import elo, windows
-from projections.outcomes import Outcome, outcomes
+from projections.outcomes import WON, Outcome, outcomes
 from projections.projection import Projection, Values
 from projections.windows import ALL
 
@@ -144,9 +144,14 @@ def step(index: int, entry: LedgerEntry, rows: Sequence[Values]) -> Sequence[Val
 
 
 def _completed(row: Values, index: int, outcome: Outcome, rating: int) -> Values:
+    if not row[GAMES]:
+        # Most rows of a day see no second game, and a first one needs no looking.
+        if outcome is WON:
+            return (1, 1, index, 1, index, 1, index, MILLION, index, rating, index)
+        return (1, 0, 0, 0, 0, 0, 0, 0, 0, rating, index)
     games, wins, wins_index, best, best_index, streak, streak_index, rate, rate_index, before, rating_index = row
     games += 1
-    if outcome is Outcome.WON:
+    if outcome is WON:
         wins += 1
         wins_index = index
         streak += 1
@@ -162,7 +167,7 @@ def _completed(row: Values, index: int, outcome: Outcome, rating: int) -> Values
     if fresh != rate or games == WIN_RATE_GAMES_MIN:
         rate = fresh
         rate_index = index
-    if rating != before or games == 1:
+    if rating != before:
         rating_index = index
     return (games, wins, wins_index, best, best_index, streak, streak_index, rate, rate_index, rating, rating_index)
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from functools import cache
 from hashlib import sha256
 from typing import Any, Generic, TypeVar
 
@@ -34,6 +35,8 @@ class Projection(Generic[Row]):
     All rows of an entry at once, because a rating needs the other player's."""
     make: Callable[[Iterable[Any]], Row]
     """The named row with these fields."""
+    once: bool = False
+    """No row is touched by two entries, so nobody need look whether it is there."""
 
     def row(self, stored: bytes) -> Row:
         """Raises Undecodable."""
@@ -51,12 +54,17 @@ def weight(key: bytes, row: bytes) -> int:
 
     The digest is the sum over all rows modulo 2^256, so that it follows each change at the cost of the change and is
     the same in whatever order the rows came to be."""
-    return int.from_bytes(sha256(b"".join((_DOMAIN, len(key).to_bytes(4, "big"), key, row))).digest(), "big")
+    return int.from_bytes(sha256(_head(len(key)) + key + row).digest(), "big")
+
+
+@cache
+def _head(length: int) -> bytes:
+    return _DOMAIN + length.to_bytes(4, "big")
 
 
 def digest(rows: Iterable[tuple[bytes, bytes]]) -> bytes:
     """The content digest of these (key, stored row), 32 bytes."""
-    return (sum(weight(key, row) for key, row in rows) % DIGEST_MODULUS).to_bytes(32, "big")
+    return (sum([weight(key, row) for key, row in rows]) % DIGEST_MODULUS).to_bytes(32, "big")
 
 
 def fold(projection: Projection[Row], entries: Iterable[tuple[int, LedgerEntry]]) -> dict[bytes, Row]:

@@ -76,16 +76,22 @@ class Ranking:
 
     def slice(self, start: int, count: int) -> list[tuple[bytes, int]]:
         """At most `count` (player, score) from position `start` on."""
-        found: list[tuple[bytes, int]] = []
+        return list(zip(*self.columns(start, count), strict=True))
+
+    def columns(self, start: int, count: int) -> tuple[list[bytes], list[int]]:
+        """The players and the scores of at most `count` from position `start` on."""
+        players: list[bytes] = []
+        scores: list[int] = []
         if start >= self._size or count <= 0:
-            return found
+            return players, scores
         block, at = self._find_position(start)
-        while len(found) < count and block < len(self._scores):
-            scores = self._scores[block][at : at + count - len(found)]
-            ids = self._ids[block][at * ID_BYTES : (at + len(scores)) * ID_BYTES]
-            found += zip(unpack(f"{ID_BYTES}s" * len(scores), ids), scores, strict=True)
+        while len(scores) < count and block < len(self._scores):
+            some = self._scores[block][at : at + count - len(scores)].tolist()
+            ids = self._ids[block][at * ID_BYTES : (at + len(some)) * ID_BYTES]
+            players += unpack(f"{ID_BYTES}s" * len(some), ids)
+            scores += some
             block, at = block + 1, 0
-        return found
+        return players, scores
 
     def _fill(self, rows: Iterable[tuple[bytes, int]]) -> None:
         # Sorted as bytes: a tuple and an integer a player would take three times the memory for a moment.

@@ -1,15 +1,17 @@
 """A player's record in a ladder: games, wins, draws, streaks, badges, imports (RULES.md, Records that follow)."""
 
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import NamedTuple
 
 from events.entries import Closing, Imported, LedgerEntry
-from projections.outcomes import Outcome, outcomes
+from projections.outcomes import DRAWN, WON, Outcome, outcomes
 from projections.projection import Projection, Values
 from projections.trophies import (
     COLOURS,
     OLD_WINS_LADDER,
     STREAKS,
+    WIN_RATE_GAMES_MIN,
     Trophies,
     trophies,
     win_rates_reached,
@@ -49,8 +51,11 @@ class Row(NamedTuple):
     """In the bronze ladder: the highest total an import named. It contains the recorded wins."""
 
 
+_encoded = lru_cache(256)(str.encode)
+
+
 def key(player: bytes, ladder: str) -> bytes:
-    return player + ladder.encode()
+    return player + _encoded(ladder)
 
 
 def parts(key: bytes) -> tuple[bytes, str]:
@@ -61,7 +66,8 @@ def parts(key: bytes) -> tuple[bytes, str]:
 def keys(index: int, entry: LedgerEntry) -> tuple[bytes, ...]:
     match entry:
         case Closing():
-            return tuple([key(player, entry.ladder) for player, _ in outcomes(entry)])
+            ladder = _encoded(entry.ladder)
+            return tuple([player + ladder for player, _ in outcomes(entry)])
         case Imported():
             ladders = dict.fromkeys((entry.ladder, OLD_WINS_LADDER))
             return tuple([key(entry.player, ladder) for ladder in ladders])
@@ -81,24 +87,29 @@ def step(index: int, entry: LedgerEntry, rows: Sequence[Values]) -> Sequence[Val
 
 
 def _completed(row: Values, index: int, entry: Closing, outcome: Outcome) -> Values:
-    games, wins, draws, streak, best, streak_badges, win_rate_badges, old_games, old_wins, *old = row
+    games, wins, draws, streak, best, streak_badges, win_rate_badges, old_games, old_wins, old_draws, stars, total = row
     games += 1
-    if outcome is Outcome.WON:
+    won = outcome is WON
+    if won:
         wins += 1
-    elif outcome is Outcome.DRAWN:
+    elif outcome is DRAWN:
         draws += 1
-    if not entry.ladder.endswith("-house"):  # War against the computer is luck: games, wins and draws, no more.
-        streak = streak + 1 if outcome is Outcome.WON else 0
-        best = max(best, streak)
-    if entry.ladder in COLOURS:
+    ladder = entry.ladder
+    if not ladder.endswith("-house"):  # War against the computer is luck: games, wins and draws, no more.
+        streak = streak + 1 if won else 0
+        if streak > best:
+            best = streak
+    if ladder in COLOURS:
         # Checked when a game completes, won or not, and never at any other time.
         if streak in STREAKS and all(streak != badge[0] for badge in streak_badges):
             streak_badges = (*streak_badges, (streak, index, entry.at_ms))
-        if reached := win_rates_reached(wins + old_wins, games + old_games):
-            highest = max((badge[0] for badge in win_rate_badges), default=0)
+        highest = win_rate_badges[-1][0] if win_rate_badges else 0  # they rise
+        if games + old_games >= WIN_RATE_GAMES_MIN and highest < 100:
+            reached = win_rates_reached(wins + old_wins, games + old_games)
             fresh = [(percent, index, entry.at_ms) for percent in reached if percent > highest]
             win_rate_badges = (*win_rate_badges, *fresh)
-    return (games, wins, draws, streak, best, streak_badges, win_rate_badges, old_games, old_wins, *old)
+    badges = (streak_badges, win_rate_badges)
+    return (games, wins, draws, streak, best, *badges, old_games, old_wins, old_draws, stars, total)
 
 
 def _imported(entry: Imported, rows: Sequence[Row]) -> Sequence[Row]:

@@ -1,10 +1,11 @@
 """A player's record against each rival: games and wins by ladder (RULES.md, Rival record)."""
 
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import NamedTuple
 
 from events.entries import Closing, Imported, LedgerEntry
-from projections.outcomes import Outcome, outcomes
+from projections.outcomes import WON, outcomes
 from projections.projection import Projection, Values
 from projections.trophies import COLOURS
 
@@ -21,7 +22,12 @@ class Row(NamedTuple):
 
 
 def key(player: bytes, ladder: str, rival: str) -> bytes:
-    return player + f"{ladder}/{rival}".encode()
+    return player + _met(ladder, rival)
+
+
+@lru_cache(1024)
+def _met(ladder: str, rival: str) -> bytes:
+    return f"{ladder}/{rival}".encode()
 
 
 def parts(key: bytes) -> tuple[bytes, str, str]:
@@ -46,7 +52,7 @@ def step(index: int, entry: LedgerEntry, rows: Sequence[Values]) -> Sequence[Val
     match entry:
         case Closing():
             closed = zip(rows, outcomes(entry), strict=True)
-            return [(games + 1, wins + (outcome is Outcome.WON), *old) for (games, wins, *old), (_, outcome) in closed]
+            return [(row[0] + 1, row[1] + (outcome is WON), row[2], row[3]) for row, (_, outcome) in closed]
         case Imported():
             met = dict.fromkeys(rival for rival, _ in entry.games if rival)
             return [_imported(Row._make(row), rival, entry) for row, rival in zip(rows, met, strict=True)]

@@ -15,13 +15,11 @@ from starlette.staticfiles import StaticFiles
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from events import sqlite_ledger
-from events.database import Database
 from events.sqlite import SCHEMA
 from server import (
     described,
     embedding,
     folds,
-    generations,
     http,
     leaderboards,
     meetings,
@@ -38,10 +36,10 @@ from server.archived import ArchivedLog
 from server.audience import Audience
 from server.barring import is_barred
 from server.board_feeds import BoardFeeds
-from server.boards import Boards
 from server.clock import Beats, Sweep, now_ms
 from server.doors import Doors
 from server.embedding import AnyOrigin
+from server.folded import projected, ranks
 from server.games import Games
 from server.hall import hall
 from server.joins import Joins, JoinsEverywhere, JoinsHere
@@ -65,7 +63,6 @@ from server.tally import Tally
 log_line = structlog.get_logger()
 
 SCHEMAS = (SCHEMA, sqlite_ledger.SCHEMA, meetings.SCHEMA)
-BOARDS_SCHEMAS = (generations.SCHEMA,)
 WEB = ROOT / "server" / "web"
 SECURITY = {
     "content-security-policy": "default-src 'self'; img-src 'self' data:; object-src 'none'; base-uri 'none'; "
@@ -138,8 +135,7 @@ async def _parts(settings: Settings) -> AsyncIterator[Parts]:
         people = await opened.enter_async_context(people_in(found, settings, move=True))
         sessions = Sessions()
         people.listen(sessions.end)
-        boards_database = await Database.open(settings.boards, BOARDS_SCHEMAS, shared=True)
-        opened.push_async_callback(boards_database.close)
+        folded = await opened.enter_async_context(projected(settings, found))
 
         ledger, kept = found.ledger, archive(settings.archive)
         recent = RecentLog(found.log) if found.redis is not None else None
@@ -148,10 +144,10 @@ async def _parts(settings: Settings) -> AsyncIterator[Parts]:
         pen = pen_of(settings, found.redis)
         publisher = Publisher(ledger, found.log, kept, keys.ledger, settings.keys, pen)
         signed = SignedPrefix(ledger, size_of(publisher))
-        projector = Projector(boards_database, signed)
+        projector = Projector(folded, signed)
         publisher.listen(projector.wake)
         await projector.begin()
-        boards = Boards(boards_database, projector)
+        boards = ranks(found, folded, projector)
 
         games = Games(log, keys.operator, now_ms, sequencer.closed, partial(is_barred, ledger), tally)
         audience = Audience(games, log, recent.common if recent is not None else None)
@@ -177,7 +173,7 @@ async def _parts(settings: Settings) -> AsyncIterator[Parts]:
             signed=signed,
             projector=projector,
             boards=boards,
-            boards_database=boards_database,
+            projected=folded,
             hall=meeting,
             board_feeds=BoardFeeds(boards, projector, people.called, now_ms),
             joins=_joins(found, settings.joins_max),
@@ -201,7 +197,7 @@ def _works(parts: Parts) -> tuple[Callable[[], Awaitable[None]], ...]:
         parts.sequencer.run,
         parts.publisher.run,
         parts.letting_go.run,
-        partial(folds.run, parts.publisher, parts.projector, parts.boards_database, parts.signed),
+        partial(folds.run, parts.publisher, parts.projector, parts.projected, parts.signed),
     )
 
 

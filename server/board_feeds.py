@@ -6,15 +6,17 @@ from collections.abc import Callable
 
 import structlog
 
+from events.log import Unknown
 from projections import leaderboard, windows
 from projections.leaderboard import BadBoard, Board
 from projections.standings import Place
 from projections.windows import NAMES
 from server.audience import Watcher
-from server.boards import Boards, Places
 from server.feeds import Feed
 from server.nameplates import Called
-from server.projector import Batch, NotReady, Projector
+from server.projector import Batch, Projector
+from server.ranks import Places, Ranks
+from server.view import NotReady
 from server.wire import BoardPlace, BoardState, NotSubscribed, Trouble
 
 KIND = "board/"
@@ -31,7 +33,7 @@ log_line = structlog.get_logger()
 class BoardFeeds:
     """The boards that somebody follows just now. At most all there are of all time, this week and today."""
 
-    def __init__(self, boards: Boards, projector: Projector, names: Called, clock: Callable[[], int]) -> None:
+    def __init__(self, boards: Ranks, projector: Projector, names: Called, clock: Callable[[], int]) -> None:
         self._boards = boards
         self._names = names
         self._clock = clock
@@ -61,7 +63,7 @@ class BoardFeeds:
             return
         try:
             feed = await self._look(topic, board)
-        except NotReady:
+        except (NotReady, Unknown):
             watcher.tell(NotSubscribed(topic, Trouble.TRY_AGAIN))
             return
         # Nothing is awaited from here on: the feed stays as long as somebody follows it.
@@ -99,7 +101,7 @@ class BoardFeeds:
             assert board is not None, topic
             try:
                 await self._look(topic, board)
-            except NotReady as error:
+            except (NotReady, Unknown) as error:
                 log_line.warning("a board's feed waits", topic=topic, why=repr(error))
 
     def _wait_seconds(self) -> float:
@@ -118,10 +120,9 @@ class BoardFeeds:
             return None
 
     async def _look(self, topic: str, board: Board) -> Feed:
-        """The topic's feed, told how the board stands now. Raises NotReady."""
+        """The topic's feed, told how the board stands now. Raises NotReady, Unknown."""
         async with self._looking:
-            standings = await self._boards.standings(board)
-            top = standings.top(TOP)
+            top = await self._boards.page(board, 0, TOP)
             known = await self._names([place.player for place in top.places])
             feed = self._feeds.get(topic) or Feed(topic, ("board", "places"))
             span = windows.span(board.window)

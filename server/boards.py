@@ -1,20 +1,14 @@
-"""The boards that somebody asked for, in memory beside the rows: top, page, neighbours, friends, ranks, `as_of`."""
+"""The boards that somebody asked for, in memory beside the rows of a file: the `Ranks` of the embedded store."""
 
 import asyncio
-import sqlite3
 from collections import OrderedDict
 from collections.abc import AsyncIterator, Iterable, Sequence
 from dataclasses import dataclass, field
-from functools import partial
 from itertools import chain, pairwise
 
-from events.database import Database
 from projections.leaderboard import (
     BARS,
-    INDEX_BITS,
-    INDEX_MAX,
     LEADERBOARD,
-    VALUE_MAX,
     Board,
     index_of,
     is_barred,
@@ -23,9 +17,10 @@ from projections.leaderboard import (
 )
 from projections.ranking import Ranking
 from projections.standings import Place
-from server import generations
-from server.generations import Checkpoint, Generation
-from server.projector import Batch, NotReady, Projector
+from server.projected import Checkpoint, Generation, Projected, StoredRow
+from server.projector import Batch, Projector
+from server.ranks import Places, placed
+from server.view import NotReady
 
 ROWS_MAX = 4_000_000
 """Rows of all boards in memory, 48 bytes each; those asked for longest ago are dropped above it."""
@@ -33,17 +28,6 @@ BOARDS_MAX = 512
 PAGE_ROWS = 10_000
 """Rows read at once while a board is loaded."""
 ATTEMPTS_MAX = 10
-
-
-@dataclass(frozen=True, slots=True)
-class Places:
-    """Part of a board. `as_of` and `leaf_hash`: how many entries were folded, and the last one's leaf."""
-
-    as_of: int
-    leaf_hash: bytes
-    size: int
-    """How many stand on the whole board."""
-    places: tuple[Place, ...]
 
 
 class Standings:
@@ -81,19 +65,9 @@ class Standings:
     def page(self, start: int, count: int) -> Places:
         """At most `count` places from position `start` on."""
         start = max(0, start)
-        rows = self._ranking.slice(start, count)
-        if not rows:
-            return self._places(())
-        # Only a page's first value can share its rank with somebody before it.
-        rank, shared = self._ranking.ahead(rows[0][1]) + 1, value_of(rows[0][1])
-        places: list[Place] = []
-        new = tuple.__new__  # calling Place costs four times as much, and a page is a hundred of them
-        for position, (player, score) in enumerate(rows, start):
-            value = VALUE_MAX - (score >> INDEX_BITS)
-            if value != shared:
-                rank, shared = position + 1, value
-            places.append(new(Place, (rank, position, player, value, score & INDEX_MAX)))
-        return self._places(places)
+        players, scores = self._ranking.columns(start, count)
+        ahead = self._ranking.ahead(scores[0]) if scores else 0
+        return self._places(placed(start, players, scores, ahead))
 
     def following(self, score: int, player: bytes, count: int) -> Places:
         """At most `count` places behind this score and player, whether they stand there now or not."""
@@ -112,7 +86,7 @@ class Standings:
     def of(self, players: Sequence[bytes]) -> Places:
         """Those of these players who are on the board, in its order."""
         found = [place for player in dict.fromkeys(players) if (place := self.place(player)) is not None]
-        return self._places(sorted(found, key=lambda place: place.position))
+        return self._places(tuple(sorted(found, key=lambda place: place.position)))
 
     def place(self, player: bytes) -> Place | None:
         score = self._ranking.score(player)
@@ -165,8 +139,9 @@ class Standings:
         self._barred[player] = score
         return moved
 
-    def _places(self, places: Sequence[Place]) -> Places:
-        return Places(self._checkpoint.as_of, self._checkpoint.leaf_hash, len(self._ranking), tuple(places))
+    def _places(self, places: tuple[Place, ...]) -> Places:
+        at = self._checkpoint
+        return Places(at.as_of, at.leaf_hash, len(self._ranking), places, self.moved_as_of)
 
 
 @dataclass
@@ -181,9 +156,9 @@ class Boards:
     """Loads a board when it is first asked for, and follows every batch from there on."""
 
     def __init__(
-        self, database: Database, projector: Projector, rows_max: int = ROWS_MAX, boards_max: int = BOARDS_MAX
+        self, store: Projected, projector: Projector, rows_max: int = ROWS_MAX, boards_max: int = BOARDS_MAX
     ) -> None:
-        self._database = database
+        self._store = store
         self._projector = projector
         self._rows_max = rows_max
         self._boards_max = boards_max
@@ -204,6 +179,18 @@ class Boards:
             if loading is None:
                 return await self._load(board)
             await loading.done.wait()
+
+    async def page(self, board: Board, start: int, count: int) -> Places:
+        return (await self.standings(board)).page(start, count)
+
+    async def following(self, board: Board, score: int, player: bytes, count: int) -> Places:
+        return (await self.standings(board)).following(score, player, count)
+
+    async def around(self, board: Board, player: bytes, count: int) -> Places:
+        return (await self.standings(board)).around(player, count)
+
+    async def of(self, board: Board, players: Sequence[bytes]) -> Places:
+        return (await self.standings(board)).of(players)
 
     @property
     def rows(self) -> int:
@@ -266,16 +253,16 @@ class Boards:
             return standings
 
     async def _live(self) -> Generation:
-        live = await self._database.read(lambda connection: generations.standing(connection, LEADERBOARD.name))
+        live = (await self._store.standing([LEADERBOARD.name])).get(LEADERBOARD.name)
         if live is None or live.version != LEADERBOARD.version:
             raise NotReady(LEADERBOARD.name)
         return live
 
-    async def _pages(self, prefix: bytes, live: Generation) -> AsyncIterator[list[tuple[bytes, bytes]]]:
+    async def _pages(self, prefix: bytes, live: Generation) -> AsyncIterator[list[StoredRow]]:
         """(player, stored row) of all rows under a prefix, some at a time."""
         after, more = b"", True
         while more:
-            found = await self._database.read(partial(_page, live=live, prefix=prefix, after=after))
+            found = await self._store.page(live, prefix, after, PAGE_ROWS)
             more = len(found) == PAGE_ROWS
             after = found[-1][0] if found else after
             yield [(key[len(prefix) :], row) for key, row in found]
@@ -294,7 +281,3 @@ def _joined(first: Generation, batches: Sequence[Batch], live: Generation) -> bo
     gapless = all(later.before == earlier.after for earlier, later in pairwise(batches))
     # The first may have been in the store already, and told only afterwards.
     return gapless and batches[0].before.as_of <= first.checkpoint.as_of and batches[-1].after == live.checkpoint
-
-
-def _page(connection: sqlite3.Connection, live: Generation, prefix: bytes, after: bytes) -> list[tuple[bytes, bytes]]:
-    return generations.page(connection, live.id, prefix, after, PAGE_ROWS)

@@ -27,6 +27,7 @@ from projections.simulation import NoSimulation
 from server import auditing, backup, copying, keyring, operating, rebuilding, restore, simulating
 from server.archive import archive
 from server.archived import ArchivedLog
+from server.folded import projected
 from server.games import Damaged
 from server.keys import BadKeys
 from server.prove import NoProof, make_proof
@@ -247,11 +248,12 @@ def rebuild(
         async with stores_to_read(given) as opened:
             key = await public_key(given, archive(given.archive))
             signed = SignedPrefix(opened.ledger, noted_size(given.keys, key))
-            return await rebuilding.run(given.boards, signed, names or rebuilding.NAMES, force, back, out)
+            async with projected(given, opened) as store:
+                return await rebuilding.run(store, signed, names or rebuilding.NAMES, force, back, out)
 
     try:
         well = asyncio.run(run())
-    except (*FAULTS, BadKeys, sqlite3.DatabaseError) as error:
+    except (*FAULTS, Unknown, BadKeys, sqlite3.DatabaseError) as error:
         fail(str(error))
     if not well:
         raise typer.Exit(1)

@@ -1,15 +1,13 @@
 """One generation being folded in this process: what it knows of it, and the rows it has in memory."""
 
-import sqlite3
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from typing import Any, Protocol
 
 from events.entries import LedgerEntry
 from projections.projection import DIGEST_MODULUS, Projection, Values, stored, weight
-from server import generations
-from server.generations import Checkpoint, Generation
+from server.projected import Checkpoint, Generation, StoredRow
 
 ROWS_MAX = 20_000
 """Rows kept in memory between batches; about 700 bytes each."""
@@ -32,7 +30,7 @@ class Diverged(Exception):
 @dataclass(frozen=True, slots=True)
 class Prepared:
     after: Checkpoint
-    rows: list[tuple[bytes, bytes]]
+    rows: list[StoredRow]
     """As they are to be stored, by key."""
     known: dict[bytes, tuple[Values, int]]
     """The same rows' fields, each with its part of the digest."""
@@ -54,20 +52,28 @@ class Folding:
     def checkpoint(self) -> Checkpoint:
         return self.generation.checkpoint
 
-    def prepare(self, connection: sqlite3.Connection, batch: Sequence[Item]) -> Prepared:
+    def missing(self, batch: Sequence[Item]) -> list[bytes]:
+        """Keys of the rows that `prepare` must be given, as far as they are stored; rising."""
+        if self._all_known or self.projection.once:
+            return []
+        keys = self.projection.keys
+        touched = {key for index, _, entry in batch for key in keys(index, entry)}
+        return sorted(touched - self._known.keys())
+
+    def prepare(self, batch: Sequence[Item], found: Mapping[bytes, bytes]) -> Prepared:
         """Fold a batch that follows the checkpoint. Changes nothing, here or in the store."""
         assert batch[0][0] == self.checkpoint.as_of
         keys, step = self.projection.keys, self.projection.step
         work = [(index, entry, touched) for index, _, entry in batch if (touched := keys(index, entry))]
         now: dict[bytes, Values] = {}
         digest = int.from_bytes(self.checkpoint.digest, "big")
-        for key, (row, part) in self._read(connection, {key for _, _, touched in work for key in touched}):
+        for key, (row, part) in self._before({key for _, _, touched in work for key in touched}, found):
             now[key] = row
             digest -= part
         for index, entry, touched in work:
             for key, row in zip(touched, step(index, entry, [now[key] for key in touched]), strict=True):
                 now[key] = row
-        rows: list[tuple[bytes, bytes]] = []
+        rows: list[StoredRow] = []
         known: dict[bytes, tuple[Values, int]] = {}
         for key, row in sorted(now.items()):  # neighbours in the store are written together
             body = stored(row)
@@ -78,22 +84,14 @@ class Folding:
         after = Checkpoint(batch[-1][0] + 1, batch[-1][1], (digest % DIGEST_MODULUS).to_bytes(32, "big"))
         return Prepared(after, rows, known)
 
-    def _read(self, connection: sqlite3.Connection, wanted: set[bytes]) -> Iterator[tuple[bytes, tuple[Values, int]]]:
-        known = self._known
-        missing = wanted - known.keys()
-        for key in wanted - missing:
-            yield key, known[key]
-        found = {} if self._all_known else generations.rows(connection, self.generation.id, sorted(missing))
-        for key in missing:
-            body = found.get(key)
-            if body is None:
-                yield key, (self.projection.start, 0)
-            else:
+    def _before(self, touched: set[bytes], found: Mapping[bytes, bytes]) -> Iterator[tuple[bytes, tuple[Values, int]]]:
+        for key in touched:
+            if (known := self._known.get(key)) is not None:
+                yield key, known
+            elif (body := found.get(key)) is not None:
                 yield key, (self.projection.row(body), weight(key, body))
-
-    def commit(self, connection: sqlite3.Connection, prepared: Prepared) -> Generation:
-        """Rows and checkpoint, only if the stored checkpoint is the expected one. Raises Moved."""
-        return generations.advance(connection, self.generation, prepared.after, prepared.rows)
+            else:
+                yield key, (self.projection.start, 0)
 
     def committed(self, generation: Generation, prepared: Prepared) -> None:
         self.generation = generation

@@ -1,13 +1,15 @@
 """Projections in a SQLite file: generations of rows, each with the position it was folded to. All the SQL there is.
 
-A projection has one live generation; a rebuild fills another beside it, and the one it replaced is kept for a way back.
-Every function is a job for `Database`.
+Every function is a job for `Database`; server/projected.py says what each must do.
 """
 
 import sqlite3
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
-from typing import NamedTuple
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import lru_cache
+from itertools import chain
+
+from server.projected import DIFFERENCES_MAX, Checkpoint, Differs, Generation, Moved, StoredRow, Taken
 
 SCHEMA = """
 CREATE TABLE IF NOT EXISTS generations (
@@ -28,42 +30,8 @@ CREATE TABLE IF NOT EXISTS projected (
 ) WITHOUT ROWID;
 """
 SWEEP_ROWS = 10_000
-DIFFERENCES_MAX = 5
-
-
-class Moved(Exception):
-    """The generation isn't where it was expected: somebody else folded on, or another one took over."""
-
-
-class Differs(Exception):
-    """At an equal position a rebuild came to other rows than the live projection."""
-
-
-class Checkpoint(NamedTuple):
-    as_of: int = 0
-    """How many entries of the ledger were folded: the next one's index."""
-    leaf_hash: bytes = b""
-    """Of the last of them."""
-    digest: bytes = bytes(32)
-    """Of all rows there are now."""
-
-
-@dataclass(frozen=True, slots=True)
-class Generation:
-    id: int
-    name: str
-    version: int
-    state: str
-    checkpoint: Checkpoint
-
-
-@dataclass(frozen=True, slots=True)
-class Taken:
-    """A rebuild took over."""
-
-    generation: Generation
-    before: Generation | None
-    """The one it replaced, kept."""
+KEYS_AT_ONCE = 500
+ROWS_A_STATEMENT = 200
 
 
 def standing(connection: sqlite3.Connection, name: str, state: str = "live") -> Generation | None:
@@ -78,7 +46,6 @@ def standing(connection: sqlite3.Connection, name: str, state: str = "live") -> 
 
 
 def begin(connection: sqlite3.Connection, name: str, version: int, state: str) -> Generation:
-    """The projection's generation in this state; a fresh one where there is none, or a rebuild of another version."""
     found = standing(connection, name, state)
     if found is not None and (found.version == version or state == "live"):
         return found
@@ -94,9 +61,8 @@ def begin(connection: sqlite3.Connection, name: str, version: int, state: str) -
 
 
 def advance(
-    connection: sqlite3.Connection, known: Generation, after: Checkpoint, rows: Sequence[tuple[bytes, bytes]]
+    connection: sqlite3.Connection, known: Generation, after: Checkpoint, rows: Sequence[StoredRow]
 ) -> Generation:
-    """Write rows and checkpoint, only if the generation is still what the caller knows. Raises Moved."""
     before = known.checkpoint
     moved = connection.execute(
         "UPDATE generations SET as_of = ?, leaf_hash = ?, digest = ?"
@@ -105,17 +71,20 @@ def advance(
     ).rowcount
     if moved != 1:
         raise Moved(known)
-    connection.executemany(
-        "INSERT OR REPLACE INTO projected VALUES (?, ?, ?)", [(known.id, key, row) for key, row in rows]
-    )
+    for first in range(0, len(rows), ROWS_A_STATEMENT):
+        some = rows[first : first + ROWS_A_STATEMENT]
+        connection.execute(_insert(len(some)), (known.id, *chain.from_iterable(some)))
     return replace(known, checkpoint=after)
 
 
-def take_over(connection: sqlite3.Connection, known: Generation, force: bool) -> Taken | None:
-    """Make a rebuild the live one where it agrees with that at an equal position; None: they aren't equally far.
+@lru_cache(8)
+def _insert(count: int) -> str:
+    """Of `count` rows in one statement, which takes half the time that as many statements do."""
+    values = ", ".join([f"(?1, ?{2 * at}, ?{2 * at + 1})" for at in range(1, count + 1)])
+    return f"INSERT OR REPLACE INTO projected VALUES {values}"
 
-    With another version of the rules the content may differ. `force` asks for no agreement and no equal position.
-    Raises Moved if the rebuild isn't what the caller knows, Differs."""
+
+def take_over(connection: sqlite3.Connection, known: Generation, force: bool) -> Taken | None:
     if standing(connection, known.name, "building") != known:
         raise Moved(known)
     live = standing(connection, known.name)
@@ -149,7 +118,6 @@ def _differences(connection: sqlite3.Connection, live: Generation, rebuilt: Gene
 
 
 def roll_back(connection: sqlite3.Connection, name: str) -> Generation | None:
-    """Exchange the live generation and the kept one, which folds on from where it is; None: none is kept."""
     live, kept = standing(connection, name), standing(connection, name, "kept")
     if kept is None:
         return None
@@ -186,22 +154,17 @@ def _set(connection: sqlite3.Connection, generation: Generation, state: str) -> 
     connection.execute("UPDATE generations SET state = ? WHERE id = ?", (state, generation.id))
 
 
-def rows(connection: sqlite3.Connection, generation: int, keys: Iterable[bytes]) -> dict[bytes, bytes]:
-    """Those of these rows that there are."""
+def rows(connection: sqlite3.Connection, generation: int, keys: Sequence[bytes]) -> dict[bytes, bytes]:
     found: dict[bytes, bytes] = {}
-    for key in keys:
-        row = connection.execute(
-            "SELECT row FROM projected WHERE generation = ? AND key = ?", (generation, key)
-        ).fetchone()
-        if row is not None:
-            found[key] = row[0]
+    for first in range(0, len(keys), KEYS_AT_ONCE):
+        some = keys[first : first + KEYS_AT_ONCE]
+        places = ",".join("?" * len(some))
+        sql = f"SELECT key, row FROM projected WHERE generation = ? AND key IN ({places})"
+        found.update(connection.execute(sql, (generation, *some)).fetchall())
     return found
 
 
-def page(
-    connection: sqlite3.Connection, generation: int, prefix: bytes, after: bytes, limit: int
-) -> list[tuple[bytes, bytes]]:
-    """Rows whose key begins with `prefix`, above the key `after`, rising."""
+def page(connection: sqlite3.Connection, generation: int, prefix: bytes, after: bytes, limit: int) -> list[StoredRow]:
     # One lower bound: of two, SQLite would begin at the first and step over the rest.
     where, bounds = "generation = ? AND key >= ?", [generation, max(prefix, after + b"\0")]
     last = prefix.rstrip(b"\xff")

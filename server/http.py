@@ -20,7 +20,7 @@ from server.games import Damaged
 from server.identity import COOKIE, COOKIE_SECONDS, WrongToken, same_origin, session
 from server.parts import Parts
 from server.people import token_of, token_text
-from server.projector import NotReady
+from server.view import NotReady
 
 BODY_BYTES_MAX = 4096
 BODY_SECONDS_MAX = 10

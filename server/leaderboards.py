@@ -14,11 +14,11 @@ from projections.leaderboard import LADDERS, WIN_RATE_GAMES_MIN, WINDOWED, BadBo
 from projections.trophies import COLOURS
 from projections.windows import ALL, NAMES, BadWindow
 from server import answers
-from server.boards import Places, Standings
 from server.http import ANY_ORIGIN, Problem, parts_of
 from server.parts import Parts
-from server.projector import NotReady
 from server.query import asked, number, player_of
+from server.ranks import Places, Ranks
+from server.view import NotReady
 
 COUNT = 10
 COUNT_MAX = 100
@@ -90,11 +90,11 @@ async def board(request: Request) -> Response:
     query = asked(request, ("start", "count", "around", "players"))
     if sum(name in query for name in ("start", "around", "players")) > 1:
         raise Problem(400, "bad_query", "Ask for start, around or players, not for two of them.")
-    found = _places(await parts.boards.standings(wanted.board), query)
+    found = await _places(parts.boards, wanted.board, query)
     return answers.public(request, {**wanted.told(found), "places": await told(parts, found)})
 
 
-def _places(standings: Standings, query: dict[str, str]) -> Places:
+async def _places(ranks: Ranks, board: Board, query: dict[str, str]) -> Places:
     count = number(query, "count", COUNT, 0, COUNT_MAX)
     if "players" in query:
         if "count" in query:
@@ -102,10 +102,10 @@ def _places(standings: Standings, query: dict[str, str]) -> Places:
         ids = query["players"].split(",") if query["players"] else []
         if len(ids) > COUNT_MAX:
             raise Problem(400, "bad_query", f"At most {COUNT_MAX} players at once.")
-        return standings.of([player_of(each) for each in ids])
+        return await ranks.of(board, [player_of(each) for each in ids])
     if "around" in query:
-        return standings.around(player_of(query["around"]), count)
-    return standings.page(number(query, "start", 0, 0, POSITION_MAX), count)
+        return await ranks.around(board, player_of(query["around"]), count)
+    return await ranks.page(board, number(query, "start", 0, 0, POSITION_MAX), count)
 
 
 async def told(parts: Parts, found: Places) -> list[dict[str, Any]]:
@@ -151,35 +151,36 @@ async def export(request: Request) -> Response:
     parts, wanted = parts_of(request), _asked(request)
     query = asked(request, ("after",))
     after = After.parse(query["after"]) if "after" in query else None
-    first = await parts.boards.standings(wanted.board)
+    first = await parts.boards.page(wanted.board, 0, 0)
     return StreamingResponse(
         _lines(parts, wanted, first, after), media_type="application/x-ndjson", headers=dict(ANY_ORIGIN)
     )
 
 
-async def _lines(parts: Parts, wanted: Asked, standings: Standings, after: After | None) -> AsyncIterator[bytes]:
+async def _lines(parts: Parts, wanted: Asked, first: Places, after: After | None) -> AsyncIterator[bytes]:
     """Ends without its last line where it had to stop: whoever reads it then goes on from the last place."""
-    begun = after.as_of if after is not None else standings.checkpoint.as_of
-    moved = standings.moved_as_of > begun
-    yield _line({**wanted.told(standings.page(0, 0)), "as_of": begun, "moved": moved})
+    ranks, board = parts.boards, wanted.board
+    begun = after.as_of if after is not None else first.as_of
+    yield _line({**wanted.told(first), "as_of": begun, "moved": first.moved_as_of > begun})
     while True:
-        if after is None:
-            found = standings.page(0, EXPORT_PLACES)
-        else:
-            found = standings.following(after.score, after.player, EXPORT_PLACES)
+        try:
+            if after is None:
+                found = await ranks.page(board, 0, EXPORT_PLACES)
+            else:
+                found = await ranks.following(board, after.score, after.player, EXPORT_PLACES)
+        except NotReady:
+            return
         lines = [_line(place) for place in await told(parts, found)]
         if not lines:
             break
         yield b"".join(lines)
         last = found.places[-1]
         after = After(begun, leaderboard.score(last.value, last.entry), last.player)
-        try:
-            standings = await parts.boards.standings(wanted.board)
-        except NotReady:
-            return
-    end = standings.page(0, 0)
-    moved = standings.moved_as_of > begun
-    yield _line({"end": True, "as_of": end.as_of, "leaf_hash": end.leaf_hash.hex(), "size": end.size, "moved": moved})
+    yield _line({"end": True, **_end(found), "moved": found.moved_as_of > begun})
+
+
+def _end(at: Places) -> dict[str, Any]:
+    return {"as_of": at.as_of, "leaf_hash": at.leaf_hash.hex(), "size": at.size}
 
 
 def _line(body: Mapping[str, Any]) -> bytes:

@@ -3,13 +3,11 @@
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from events.database import Database
 from events.ledger import Ledger
 from events.log import Log
 from server.archive import Archive
 from server.audience import Audience
 from server.board_feeds import BoardFeeds
-from server.boards import Boards
 from server.clock import Beats, Sweep
 from server.doors import Doors
 from server.games import Games
@@ -18,7 +16,9 @@ from server.joins import Joins
 from server.letting_go import LettingGo
 from server.outgoing import Ticks
 from server.people import People
+from server.projected import Projected
 from server.projector import Projector
+from server.ranks import Ranks
 from server.replaying import Recordings
 from server.sequencer import Sequencer
 from server.sessions import Sessions
@@ -46,8 +46,8 @@ class Parts:
     archive: Archive
     signed: SignedPrefix
     projector: Projector
-    boards: Boards
-    boards_database: Database
+    boards: Ranks
+    projected: Projected
     hall: Hall
     board_feeds: BoardFeeds
     joins: Joins

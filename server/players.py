@@ -36,8 +36,8 @@ Rows = tuple[int, str, Sequence[tuple[bytes, records.Row]], Sequence[tuple[bytes
 async def record(parts: Parts, player: bytes) -> dict[str, Any]:
     """All that is kept of a player; empty lists for one of whom the ledger knows nothing. Raises NotReady."""
 
-    def job(view: View) -> Rows:
-        found = view.page(RECORDS, player), view.page(RIVALS, player)
+    async def job(view: View) -> Rows:
+        found = await view.page(RECORDS, player), await view.page(RIVALS, player)
         return view.as_of, view.leaf_hash.hex(), *found
 
     as_of, leaf_hash, kept, met = await parts.projector.view((RECORDS, RIVALS), job)
@@ -112,12 +112,11 @@ async def _ranks(parts: Parts, player: bytes, ladders: Sequence[str]) -> list[di
     found = []
     for ladder in ladders:
         for measure in measures(ladder) if ladder in LADDERS else ():
-            standings = await parts.boards.standings(Board(ladder, measure, ALL))
-            place = standings.place(player)
-            if place is not None:
+            places = await parts.boards.of(Board(ladder, measure, ALL), [player])
+            for place in places.places:
                 at = {"ladder": ladder, "measure": measure, "rank": place.rank, "position": place.position}
-                at |= {"value": place.value, "index": place.entry, "size": len(standings)}
-                found.append({**at, "as_of": standings.checkpoint.as_of})
+                at |= {"value": place.value, "index": place.entry, "size": places.size}
+                found.append({**at, "as_of": places.as_of})
     return found
 
 

@@ -2,24 +2,20 @@
 
 import asyncio
 import contextlib
-import sqlite3
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 from typing import Any, NamedTuple, TypeVar
 
 import structlog
 
-from events.database import Database
 from events.log import Unknown
 from projections.history import HISTORY
 from projections.leaderboard import LEADERBOARD
 from projections.projection import Projection, Values
 from projections.records import RECORDS
 from projections.rivals import RIVALS
-from server import generations
 from server.folding import Diverged, Folding, Item, Prepared, Reader, following
-from server.generations import Checkpoint, Generation, Moved
+from server.projected import Checkpoint, Generation, Moved, Page, Projected, Standing
 from server.view import ROWS_READ_MAX, View
 
 PROJECTIONS: tuple[Projection[Any], ...] = (RECORDS, RIVALS, LEADERBOARD, HISTORY)
@@ -27,10 +23,6 @@ BATCH_ENTRIES = 1000
 RETRY_SECONDS = 5.0
 
 log = structlog.get_logger()
-
-
-class NotReady(Exception):
-    """The projection is being built by this release's rules; ask again later."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,12 +63,12 @@ class Projector:
 
     def __init__(
         self,
-        database: Database,
+        store: Projected,
         ledger: Reader,
         projections: Sequence[Projection[Any]] = PROJECTIONS,
         batch_entries: int = BATCH_ENTRIES,
     ) -> None:
-        self._database = database
+        self._store = store
         self._ledger = ledger
         self._projections = {projection.name: projection for projection in projections}
         self._batch_entries = batch_entries
@@ -142,37 +134,28 @@ class Projector:
         """Rows whose key begins with `prefix`, above the key `after`, rising, at most `limit`. Raises NotReady."""
         projection = self._projections[name]
 
-        def job(connection: sqlite3.Connection) -> tuple[Generation | None, list[tuple[bytes, bytes]]]:
-            live = generations.standing(connection, name)
-            return live, generations.page(connection, live.id, prefix, after, limit) if live else []
+        async def job(view: View) -> Read:
+            return Read(view.as_of, view.leaf_hash, await view.page(projection, prefix, after, limit))
 
-        live, rows = await self._database.read(job)
-        if live is None or live.version != projection.version:
-            raise NotReady(name)
-        return Read(live.checkpoint.as_of, live.checkpoint.leaf_hash, [(key, projection.row(row)) for key, row in rows])
+        return await self.view((projection,), job)
 
-    async def view(self, projections: Sequence[Projection[Any]], job: Callable[[View], T]) -> T:
-        """What `job`, called off the event loop, made of rows that all stand at one position. Raises NotReady.
+    async def view(self, projections: Sequence[Projection[Any]], job: Callable[[View], Awaitable[T]]) -> T:
+        """What `job`, which awaits nothing but the view's pages and may be called again, made of rows that all stand
+        at one position. Raises NotReady.
 
         Only where one of these stands still the others may be ahead: `as_of` is then the lowest."""
+        names = [projection.name for projection in projections]
 
-        def viewed(connection: sqlite3.Connection, anyway: bool) -> tuple[bool, Any]:
-            live: dict[Projection[Any], Generation] = {}
-            for projection in projections:
-                found = generations.standing(connection, projection.name)
-                if found is None or found.version != projection.version:
-                    raise NotReady(projection.name)
-                live[projection] = found
-            view = View(connection, live)
-            return (True, job(view)) if anyway or view.agrees else (False, None)
+        async def viewed(live: Standing, page: Page) -> tuple[bool, T]:
+            view = View(projections, live, page)
+            return view.agrees, await job(view)
 
-        seen, made = await self._database.read(partial(viewed, anyway=False))
-        if not seen:
+        agrees, made = await self._store.view(names, viewed)
+        if not agrees:
             # Between two commits of one batch: wait for the other.
             async with self.folding:
-                _, made = await self._database.read(partial(viewed, anyway=True))
-        result: T = made
-        return result
+                _, made = await self._store.view(names, viewed)
+        return made
 
     async def reached(self, index: int, seconds_max: float) -> bool:
         """Whether the entry with that ledger index is folded into all that isn't outdated; waits a while for it."""
@@ -219,12 +202,12 @@ class Projector:
 
     async def _look(self) -> None:
         """Which generations are live now; a takeover by another process is noticed here."""
-        live = await self._database.read(self._live)
-        if None in live.values():
-            live = await self._database.write(self._begun)
+        live = dict(await self._store.standing(list(self._projections)))
+        for name, projection in self._projections.items():
+            if name not in live:
+                live[name] = await self._store.begin(name, projection.version, "live")
         outdated = set()
         for name, generation in live.items():
-            assert generation is not None
             projection = self._projections[name]
             known = self._foldings.get(name)
             if generation.version != projection.version:
@@ -236,26 +219,22 @@ class Projector:
                     reset(name)
         self.outdated = frozenset(outdated)
 
-    def _live(self, connection: sqlite3.Connection) -> dict[str, Generation | None]:
-        return {name: generations.standing(connection, name) for name in self._projections}
-
-    def _begun(self, connection: sqlite3.Connection) -> dict[str, Generation | None]:
-        return {
-            name: generations.begin(connection, name, projection.version, "live")
-            for name, projection in self._projections.items()
-        }
-
     async def _fold(self, foldings: Sequence[Folding], batch: Sequence[Item]) -> None:
-        prepared = [await self._database.read(partial(_prepared, folding=folding, batch=batch)) for folding in foldings]
+        prepared = [await self._prepared(folding, batch) for folding in foldings]
         # Told apart from each other: each is right by itself, and one that was moved only has to look again.
         for outcome in await asyncio.gather(*map(self._commit, foldings, prepared), return_exceptions=True):
             if outcome is not None:
                 raise outcome
 
+    async def _prepared(self, folding: Folding, batch: Sequence[Item]) -> Prepared:
+        missing = folding.missing(batch)
+        found = await self._store.rows(folding.projection.name, folding.generation.id, missing) if missing else {}
+        return await asyncio.to_thread(folding.prepare, batch, found)
+
     async def _commit(self, folding: Folding, prepared: Prepared) -> None:
         before = folding.checkpoint
         try:
-            generation = await self._database.write(partial(_committed, folding=folding, prepared=prepared))
+            generation = await self._store.advance(folding.generation, prepared.after, prepared.rows)
         except (Moved, Unknown) as error:
             # What is in memory may not be what is stored; the next look reads it anew.
             del self._foldings[folding.projection.name]
@@ -267,11 +246,3 @@ class Projector:
         told = Batch(folding.projection.name, generation.id, before, prepared.after, changed)
         for listener, _ in self._listeners:
             listener(told)
-
-
-def _prepared(connection: sqlite3.Connection, folding: Folding, batch: Sequence[Item]) -> Prepared:
-    return folding.prepare(connection, batch)
-
-
-def _committed(connection: sqlite3.Connection, folding: Folding, prepared: Prepared) -> Generation:
-    return folding.commit(connection, prepared)

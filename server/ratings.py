@@ -3,7 +3,8 @@
 from projections import elo
 from projections.leaderboard import LEADERBOARD, RATED, prefix
 from projections.windows import ALL
-from server.projector import NotReady, Projector
+from server.projector import Projector
+from server.view import NotReady
 
 
 async def rating(projector: Projector, player: bytes, ladder: str) -> int:

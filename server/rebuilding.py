@@ -1,8 +1,8 @@
 """`statecraft rebuild`: what a person sees of it, and what is said when it can't be done."""
 
 import gc
-from collections.abc import Sequence
-from pathlib import Path
+from collections.abc import Mapping, Sequence
+from typing import Any, assert_never
 
 from rich.console import Console
 from rich.progress import (
@@ -17,10 +17,10 @@ from rich.progress import (
 from rich.progress import Task as Bar
 from rich.text import Text
 
-from events.database import Database
+from projections.projection import Projection
 from server import rebuild
 from server.folding import Diverged, Reader
-from server.generations import SCHEMA, Differs, Generation, Taken
+from server.projected import Differs, Generation, Projected, Taken
 from server.projector import PROJECTIONS
 
 NAMES = tuple(projection.name for projection in PROJECTIONS)
@@ -32,44 +32,52 @@ class _Rate(TextColumn):
         return Text("" if speed is None else f"{speed:,.0f} entries/s")
 
 
-async def run(path: Path, ledger: Reader, names: Sequence[str], force: bool, back: bool, console: Console) -> bool:
-    """Rebuild these projections in the file at `path`, or go back to the ones kept; whether all went well.
+async def run(
+    store: Projected, ledger: Reader, names: Sequence[str], force: bool, back: bool, console: Console
+) -> bool:
+    """Rebuild these projections, or go back to the ones kept; whether all went well.
 
-    A server may be folding into the same file meanwhile."""
-    database = await Database.open(path, [SCHEMA], shared=True)
+    Servers may be folding into the same store meanwhile."""
+    chosen = [projection for projection in PROJECTIONS if projection.name in names]
+    if back:
+        said = [_back(each.name, await rebuild.roll_back(store, each)) for each in chosen]
+    else:
+        done = await _rebuilt(store, ledger, chosen, force, console)
+        said = [_told_of(each.name, done[each.name]) for each in chosen]
+    for well, words in said:
+        console.print(words, style="green" if well else "bold red", markup=False)
+    return all(well for well, _ in said)
+
+
+async def _rebuilt(
+    store: Projected, ledger: Reader, chosen: Sequence[Projection[Any]], force: bool, console: Console
+) -> dict[str, rebuild.Outcome]:
     # Rows hold no cycles: looking for some among half a million of them takes a sixth of the time.
     gc.disable()
     try:
-        well = True
-        for projection in PROJECTIONS:
-            if projection.name in names:
-                if back:
-                    said = _back(projection.name, await rebuild.roll_back(database, projection))
-                else:
-                    said = await _rebuilt(database, ledger, projection.name, force, console)
-                console.print(said[1], style="green" if said[0] else "bold red", markup=False)
-                well = well and said[0]
-        return well
+        with _progress(console) as progress:
+            bars = {each.name: progress.add_task(each.name, total=None) for each in chosen}
+            return await rebuild.rebuild(store, ledger, chosen, _told(progress, bars), force)
     finally:
         gc.enable()
-        await database.close()
 
 
-async def _rebuilt(database: Database, ledger: Reader, name: str, force: bool, console: Console) -> tuple[bool, str]:
-    (projection,) = (each for each in PROJECTIONS if each.name == name)
-    with _progress(console) as progress:
-        bar = progress.add_task(name, total=None)
-        try:
-            taken = await rebuild.rebuild(database, ledger, projection, _told(progress, bar), force)
-        except Differs as error:
+def _told_of(name: str, outcome: rebuild.Outcome) -> tuple[bool, str]:
+    match outcome:
+        case None:
+            return True, f"{name}: another process has rebuilt it"
+        case Differs() as error:
             return False, f"{error}. Nothing was taken over; --force takes the rebuilt one"
-        except Diverged as error:
+        case Diverged() as error:
             return False, f"{name}: {error}. Nothing was taken over; --force builds what the ledger says now"
-    return True, f"{name}: another process has rebuilt it" if taken is None else _taken(taken)
+        case Taken() as taken:
+            return True, _taken(taken)
+        case _:
+            assert_never(outcome)
 
 
-def _told(progress: Progress, bar: TaskID) -> rebuild.Told:
-    return lambda made: progress.update(bar, completed=made.folded, total=made.entries)
+def _told(progress: Progress, bars: Mapping[str, TaskID]) -> rebuild.Told:
+    return lambda made: progress.update(bars[made.name], completed=made.folded, total=made.entries)
 
 
 def _progress(console: Console) -> Progress:

@@ -21,8 +21,8 @@ from server.feeds import DELTAS_KEPT
 from server.projector import Projector
 from server.wire import JSON, Trouble
 from tests.entries import MONDAY_MS, ListLedger, house, player, synthetic
+from tests.folded import opened
 from tests.running import Client, connected, serving
-from tests.test_projector import opened
 
 pytestmark = pytest.mark.anyio
 

@@ -18,7 +18,7 @@ from server import past
 from server.past import Past
 from server.projector import Projector
 from tests.entries import MONDAY_MS, A, B, ListLedger, house, old, opening, player, synthetic, versus
-from tests.test_projector import opened
+from tests.folded import opened
 
 pytestmark = pytest.mark.anyio
 

@@ -29,6 +29,7 @@ from projections.whole import check
 from server.fetch import fetcher
 from server.projector import PROJECTIONS
 from server.signer import Signed, read_note
+from server.sqlite_projected import SqliteProjected
 from tests.running import Closed, Followed, Guest, Server, all_signed, connect, eventually, serving
 from tests.test_cli import run
 from tests.test_projector import contents, rebuilt
@@ -166,8 +167,9 @@ def folded(told: Any, size: int) -> bool:
 async def the_projections_are_those_of_a_clean_rebuild(data: Path, bodies: Sequence[bytes]) -> None:
     """Byte for byte, and so `statecraft rebuild` finds."""
     database = await Database.reader(data / "boards.db")
+    store = SqliteProjected(database)
     for projection in PROJECTIONS:
-        checkpoint, rows = await contents(database, projection.name)
+        checkpoint, rows = await contents(store, projection.name)
         assert rows == rebuilt(projection, [entries.decode(body) for body in bodies])
         assert (checkpoint.as_of, checkpoint.leaf_hash) == (len(bodies), merkle.leaf_hash(bodies[-1]))
         assert checkpoint.digest == digest(rows.items())

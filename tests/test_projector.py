@@ -2,8 +2,7 @@
 
 import asyncio
 import tempfile
-from collections.abc import AsyncIterator, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -12,7 +11,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from events.database import Database
 from events.entries import Barred, Closing, LedgerEntry
 from projections import leaderboard, records
 from projections.leaderboard import BARS, LADDERS, LEADERBOARD, WINDOWED, Board, measures, score, standing
@@ -23,22 +21,16 @@ from projections.windows import windows
 from server import generations
 from server.boards import Boards
 from server.folding import Diverged
-from server.generations import SCHEMA, Checkpoint
-from server.projector import PROJECTIONS, NotReady, Projector
+from server.projected import Checkpoint, Moved, Projected
+from server.projector import PROJECTIONS, Projector
+from server.ranks import Ranks
+from server.view import NotReady
 from tests.entries import MONDAY_MS, A, B, ListLedger, acts, house, player, synthetic, versus
+from tests.folded import FOLDED, on_every, on_few, opened
 from tests.running import wait_seconds_max
 
 pytestmark = pytest.mark.anyio
 PEOPLE = 7
-
-
-@asynccontextmanager
-async def opened(folder: Path) -> AsyncIterator[Database]:
-    database = await Database.open(folder / "boards.db", [SCHEMA], shared=True)
-    try:
-        yield database
-    finally:
-        await database.close()
 
 
 def rebuilt(projection: Projection[Any], entries: Sequence[LedgerEntry]) -> dict[bytes, bytes]:
@@ -46,16 +38,12 @@ def rebuilt(projection: Projection[Any], entries: Sequence[LedgerEntry]) -> dict
     return {key: stored(row) for key, row in fold(projection, enumerate(entries)).items()}
 
 
-async def contents(database: Database, name: str, state: str = "live") -> tuple[Checkpoint, dict[bytes, bytes]]:
-    def job(connection: Any) -> tuple[Checkpoint, dict[bytes, bytes]]:
-        found = generations.standing(connection, name, state)
-        assert found is not None
-        return found.checkpoint, dict(generations.page(connection, found.id, b"", b"", 1 << 30))
-
-    return await database.read(job)
+async def contents(store: Projected, name: str, state: str = "live") -> tuple[Checkpoint, dict[bytes, bytes]]:
+    found = (await store.standing([name], state))[name]
+    return found.checkpoint, dict(await store.page(found, b"", b"", 1 << 30))
 
 
-async def agree(database: Database, ledger: ListLedger) -> None:
+async def agree(database: Projected, ledger: ListLedger) -> None:
     """The store holds what a rebuild gives, at the ledger's end."""
     for projection in PROJECTIONS:
         checkpoint, rows = await contents(database, projection.name)
@@ -95,26 +83,31 @@ def places(board: Board, rows: dict[bytes, Any]) -> list[Place]:
     ]
 
 
-async def boards_agree(boards: Boards, entries: Sequence[LedgerEntry], which: Sequence[Board]) -> None:
+async def boards_agree(ranks: Ranks, entries: Sequence[LedgerEntry], which: Sequence[Board]) -> None:
     rows = fold(LEADERBOARD, enumerate(entries))
     for board in which:
-        standings = await boards.standings(board)
         expected = places(board, rows)
-        assert standings.top(1000).places == tuple(expected)
-        assert standings.checkpoint.as_of == standings.top(1).as_of == len(entries)
-        assert standings.top(0).size == len(expected)
+        whole = await ranks.page(board, 0, 1000)
+        assert whole.places == tuple(expected)
+        assert (whole.as_of, whole.size) == (len(entries), len(expected))
+        assert (await ranks.page(board, 0, 0)).places == ()
         for place in expected:
-            assert standings.place(place.player) == place
-            assert standings.rank(place.player) == place.rank
+            at = place.position
+            assert (await ranks.of(board, [place.player, place.player])).places == (place,)
             for count in (0, 1, 2):
-                window = expected[max(0, place.position - count) : place.position + count + 1]
-                assert standings.around(place.player, count).places == tuple(window)
+                around = await ranks.around(board, place.player, count)
+                assert around.places == tuple(expected[max(0, at - count) : at + count + 1])
             held = score(place.value, place.entry)
-            behind = tuple(expected[place.position + 1 : place.position + 3])
-            assert standings.following(held, place.player, 2).places == behind
-            assert standings.page(place.position, 2).places == tuple(expected[place.position : place.position + 2])
+            for player_ in (place.player, bytes(16), b"\xff" * 16):
+                behind = (await ranks.following(board, held, player_, 2)).places
+                # The other player of the entry may have the same score.
+                same = [each for each in expected if score(each.value, each.entry) == held]
+                first = sum(each not in same for each in expected[:at]) + sum(each.player <= player_ for each in same)
+                assert behind == tuple(expected[first : first + 2])
+            assert (await ranks.page(board, at, 2)).places == tuple(expected[at : at + 2])
         friends = [player(number) for number in (3, 1, 5, 1)]
-        assert standings.of(friends).places == tuple(place for place in expected if place.player in friends)
+        found = await ranks.of(board, friends)
+        assert found.places == tuple(place for place in expected if place.player in friends)
 
 
 ladders_of_two = st.sampled_from(("states-versus", "classic-versus"))
@@ -136,19 +129,21 @@ closings = st.one_of(
 bars = st.builds(lambda who: Barred(who, 1, MONDAY_MS, "two accounts"), people)
 
 
+@on_few
 @given(st.lists(closings, min_size=1, max_size=9), st.lists(st.one_of(closings, bars), max_size=9), st.data())
 @settings(max_examples=25, deadline=None)
 def test_after_every_entry_the_rows_and_all_ranks_are_those_of_a_rebuild(
-    first: list[LedgerEntry], then: list[LedgerEntry], data: Any
+    kind: str, first: list[LedgerEntry], then: list[LedgerEntry], data: Any
 ) -> None:
     entries = acts([*first, *then])
     which = data.draw(st.lists(st.sampled_from(all_boards(entries)), min_size=1, max_size=6, unique=True))
 
     async def check(folder: Path) -> None:
-        async with opened(folder) as database:
+        async with FOLDED[kind](folder) as folded:
+            database = folded.store
             ledger = ListLedger()
             projector = Projector(database, ledger)
-            boards = Boards(database, projector)
+            boards = folded.ranks(projector)
             for number, entry in enumerate(entries, 1):
                 ledger.entries.append(entry)
                 await projector.advance()
@@ -159,37 +154,41 @@ def test_after_every_entry_the_rows_and_all_ranks_are_those_of_a_rebuild(
         asyncio.run(check(Path(folder)))
 
 
-async def test_after_every_entry_every_board_is_that_of_a_rebuild(tmp_path: Path) -> None:
-    entries = synthetic(120, PEOPLE, seed=4)
+@on_few
+async def test_after_every_entry_every_board_is_that_of_a_rebuild(tmp_path: Path, kind: str) -> None:
+    entries = synthetic(80, PEOPLE, seed=4)
     which = all_boards(entries)
-    async with opened(tmp_path) as database:
+    async with FOLDED[kind](tmp_path) as folded:
+        database = folded.store
         ledger = ListLedger()
         projector = Projector(database, ledger)
-        boards = Boards(database, projector)
+        boards = folded.ranks(projector)
         for number, entry in enumerate(entries, 1):
             ledger.entries.append(entry)
             await projector.advance()
             await agree(database, ledger)
-            await boards_agree(boards, entries[:number], which[number % 5 :: 5])
+            await boards_agree(boards, entries[:number], which[number % 9 :: 9])
         await boards_agree(boards, entries, which)
 
 
-async def test_a_barred_player_stands_nowhere_until_the_bar_is_lifted(tmp_path: Path) -> None:
+@on_every
+async def test_a_barred_player_stands_nowhere_until_the_bar_is_lifted(tmp_path: Path, kind: str) -> None:
     board = Board("states-relaxed", "wins", "all")
     bar = Barred(A, 1, MONDAY_MS, "two accounts")
     ledger = ListLedger(acts([house(A, True), house(A, True), house(B, True), bar, house(A, True), bar]))
     places_of: list[list[tuple[bytes, int, int]]] = []
-    async with opened(tmp_path) as database:
+    async with FOLDED[kind](tmp_path) as folded:
+        database = folded.store
         shown, ledger.entries = ledger.entries, []
         projector = Projector(database, ledger)
-        boards, late = Boards(database, projector), Boards(database, projector)
+        boards, late = folded.ranks(projector), folded.ranks(projector)
         for entry in shown:
             ledger.entries.append(entry)
             await projector.advance()
-            late._reset(LEADERBOARD.name)
-            for each in (await boards.standings(board), await late.standings(board)):
-                assert each.rank(A) == (next((at.rank for at in each.top(9).places if at.player == A), None))
-                places_of.append([(place.player, place.value, place.entry) for place in each.top(9).places])
+            if isinstance(late, Boards):
+                late._reset(LEADERBOARD.name)
+            for each in (await boards.page(board, 0, 9), await late.page(board, 0, 9)):
+                places_of.append([(place.player, place.value, place.entry) for place in each.places])
     assert places_of[0::2] == places_of[1::2]
     assert places_of[4::2] == [
         [(A, 2, 1), (B, 1, 2)],
@@ -199,26 +198,30 @@ async def test_a_barred_player_stands_nowhere_until_the_bar_is_lifted(tmp_path: 
     ]
 
 
-async def test_every_measure_of_many_games_is_on_its_board(tmp_path: Path) -> None:
+@on_few
+async def test_every_measure_of_many_games_is_on_its_board(tmp_path: Path, kind: str) -> None:
     # Few people, so that everybody passes the hundred games of the win rate.
     entries = synthetic(3000, 3, seed=1)
-    async with opened(tmp_path) as database:
+    async with FOLDED[kind](tmp_path) as folded:
+        database = folded.store
         projector = Projector(database, ListLedger(entries))
         await projector.advance()
-        boards = Boards(database, projector)
+        boards = folded.ranks(projector)
         which = all_boards(entries)
         await boards_agree(boards, entries, which[::7])
         for measure in ("wins", "best_streak", "win_rate", "rating"):
-            assert (await boards.standings(Board("states-versus", measure, "all"))).top(9).places
+            assert (await boards.page(Board("states-versus", measure, "all"), 0, 9)).places
 
 
+@on_few
 @given(st.lists(st.integers(1, 40), min_size=1, max_size=12), st.integers(0, 1000))
 @settings(max_examples=20, deadline=None)
-def test_any_split_into_batches_gives_the_same(sizes: list[int], seed: int) -> None:
+def test_any_split_into_batches_gives_the_same(kind: str, sizes: list[int], seed: int) -> None:
     entries = synthetic(200, PEOPLE, seed)
 
     async def check(folder: Path) -> None:
-        async with opened(folder) as database:
+        async with FOLDED[kind](folder) as folded:
+            database = folded.store
             ledger = ListLedger()
             for size in sizes:
                 # A new projector each time: what is in memory is worth nothing after a crash.
@@ -232,9 +235,11 @@ def test_any_split_into_batches_gives_the_same(sizes: list[int], seed: int) -> N
         asyncio.run(check(Path(folder)))
 
 
-async def test_many_projectors_over_one_store_count_every_entry_once(tmp_path: Path) -> None:
+@on_every
+async def test_many_projectors_over_one_store_count_every_entry_once(tmp_path: Path, kind: str) -> None:
     entries = synthetic(400, PEOPLE)
-    async with opened(tmp_path) as first, opened(tmp_path) as second:
+    async with FOLDED[kind](tmp_path) as folded:
+        first = second = folded.store
         ledger = ListLedger(entries)
         projectors = [
             Projector(each, ledger, batch_entries=size) for each, size in ((first, 7), (first, 5), (second, 3))
@@ -243,15 +248,17 @@ async def test_many_projectors_over_one_store_count_every_entry_once(tmp_path: P
         await agree(first, ledger)
 
 
-async def test_a_batch_that_is_delivered_again_is_refused_by_its_checkpoint(tmp_path: Path) -> None:
-    async with opened(tmp_path) as database:
+@on_every
+async def test_a_batch_that_is_delivered_again_is_refused_by_its_checkpoint(tmp_path: Path, kind: str) -> None:
+    async with FOLDED[kind](tmp_path) as folded:
+        database = folded.store
         ledger = ListLedger([house(A, True)])
         projector = Projector(database, ledger)
-        before = await database.write(lambda connection: generations.begin(connection, "records", 1, "live"))
+        before = await database.begin("records", 1, "live")
         await projector.advance()
         after, rows = await contents(database, "records")
-        with pytest.raises(generations.Moved):
-            await database.write(lambda connection: generations.advance(connection, before, after, list(rows.items())))
+        with pytest.raises(Moved):
+            await database.advance(before, after, list(rows.items()))
         await agree(database, ledger)
 
 
@@ -264,29 +271,33 @@ async def test_a_crash_between_rows_and_checkpoint_leaves_neither(tmp_path: Path
         await Projector(database, ledger).advance()
         before = await contents(database, "records")
 
+        live = (await database.standing(["records"]))["records"]
+
         def job(connection: Any) -> None:
-            live = generations.standing(connection, "records")
-            assert live is not None
             generations.advance(connection, live, Checkpoint(51, bytes(32), bytes(32)), [(b"key", b"row")])
             raise Crash
 
         with pytest.raises(Crash):
-            await database.write(job)
+            await database.database.write(job)
         assert await contents(database, "records") == before
 
 
-async def test_projections_at_different_positions_meet(tmp_path: Path) -> None:
+@on_every
+async def test_projections_at_different_positions_meet(tmp_path: Path, kind: str) -> None:
     entries = synthetic(100, PEOPLE)
-    async with opened(tmp_path) as database:
+    async with FOLDED[kind](tmp_path) as folded:
+        database = folded.store
         await Projector(database, ListLedger(entries[:37]), [RECORDS]).advance()
         ledger = ListLedger(entries)
         await Projector(database, ledger, batch_entries=20).advance()
         await agree(database, ledger)
 
 
-async def test_a_ledger_that_is_shorter_or_another_stops_everything(tmp_path: Path) -> None:
+@on_every
+async def test_a_ledger_that_is_shorter_or_another_stops_everything(tmp_path: Path, kind: str) -> None:
     entries = synthetic(60, PEOPLE)
-    async with opened(tmp_path) as database:
+    async with FOLDED[kind](tmp_path) as folded:
+        database = folded.store
         projector = Projector(database, ListLedger(entries))
         await projector.advance()
         for wrong in (entries[:30], [*entries[:59], house(B, True)]):
@@ -343,8 +354,10 @@ async def test_a_wake_at_the_moment_of_its_end_does_not_keep_the_loop_going(tmp_
             assert ended
 
 
-async def test_rows_are_read_with_their_position(tmp_path: Path) -> None:
-    async with opened(tmp_path) as database:
+@on_every
+async def test_rows_are_read_with_their_position(tmp_path: Path, kind: str) -> None:
+    async with FOLDED[kind](tmp_path) as folded:
+        database = folded.store
         projector = Projector(
             database, ListLedger([house(A, True), house(A, False, "states-strategic"), house(B, True)])
         )
@@ -363,9 +376,11 @@ async def test_rows_are_read_with_their_position(tmp_path: Path) -> None:
         assert (await projector.read("records", b"\xff" * 16)).rows == []
 
 
-async def test_rows_of_other_rules_are_not_read_and_not_folded_on(tmp_path: Path) -> None:
+@on_every
+async def test_rows_of_other_rules_are_not_read_and_not_folded_on(tmp_path: Path, kind: str) -> None:
     later = replace(RECORDS, version=2)
-    async with opened(tmp_path) as database:
+    async with FOLDED[kind](tmp_path) as folded:
+        database = folded.store
         await Projector(database, ListLedger([house(A, True)]), [RECORDS]).advance()
         before = await contents(database, "records")
         projector = Projector(database, ListLedger([house(A, True)] * 2), [later])
@@ -425,24 +440,27 @@ async def test_boards_in_memory_are_bounded(tmp_path: Path) -> None:
         assert len(few._standings) == 2
 
 
-async def test_a_board_nobody_is_on_is_empty(tmp_path: Path) -> None:
-    async with opened(tmp_path) as database:
+@on_every
+async def test_a_board_nobody_is_on_is_empty(tmp_path: Path, kind: str) -> None:
+    async with FOLDED[kind](tmp_path) as folded:
+        database = folded.store
         projector = Projector(database, ListLedger([house(A, True)]))
         await projector.advance()
-        standings = await Boards(database, projector).standings(Board("states-relaxed", "wins", "2031-W01"))
-        assert standings.top(10).places == standings.around(A, 3).places == standings.of([A]).places == ()
-        assert (standings.rank(A), standings.place(A)) == (None, None)
-        assert standings.top(10).as_of == 1
+        ranks, empty = folded.ranks(projector), Board("states-relaxed", "wins", "2031-W01")
+        for found in (await ranks.page(empty, 0, 10), await ranks.around(empty, A, 3), await ranks.of(empty, [A])):
+            assert (found.places, found.size, found.as_of) == ((), 0, 1)
 
 
-async def test_a_row_cites_the_entry_that_gave_its_value(tmp_path: Path) -> None:
+@on_every
+async def test_a_row_cites_the_entry_that_gave_its_value(tmp_path: Path, kind: str) -> None:
     entries = synthetic(300, PEOPLE)
-    async with opened(tmp_path) as database:
+    async with FOLDED[kind](tmp_path) as folded:
+        database = folded.store
         projector = Projector(database, ListLedger(entries))
         await projector.advance()
-        boards = Boards(database, projector)
+        boards = folded.ranks(projector)
         for board in all_boards(entries):
-            for place in (await boards.standings(board)).top(100).places:
+            for place in (await boards.page(board, 0, 100)).places:
                 cited = entries[place.entry]
                 assert isinstance(cited, Closing)
                 assert place.player in cited.players

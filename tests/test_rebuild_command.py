@@ -18,9 +18,11 @@ from events.database import Database
 from projections.projection import digest
 from server.projector import PROJECTIONS
 from server.rebuilding import NAMES
+from server.sqlite_projected import SqliteProjected
+from tests.folded import opened
 from tests.running import ROOT, Server, all_signed, connected, eventually, serving
 from tests.test_cli import run
-from tests.test_projector import contents, opened, rebuilt
+from tests.test_projector import contents, rebuilt
 from tests.test_public import checkpoint, leaves
 from tests.test_rebuild import spoil
 
@@ -65,12 +67,13 @@ async def all_is_as_published(server: Server) -> None:
         published = [entries.decode(body) for body in leaves(http, checkpoint(http).size)]
     assert len(published) == size
     database = await Database.reader(server.data / "boards.db")
+    store = SqliteProjected(database)
     for projection in PROJECTIONS:
         # One that somebody went back to is noticed a little later, and folds on from where it was.
-        at, rows = await contents(database, projection.name)
+        at, rows = await contents(store, projection.name)
         while at.as_of < size:
             await asyncio.sleep(0.05)
-            at, rows = await contents(database, projection.name)
+            at, rows = await contents(store, projection.name)
         assert rows == rebuilt(projection, published)
         assert (at.as_of, at.digest) == (size, digest(rows.items()))
     await database.close()

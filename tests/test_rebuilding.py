@@ -10,7 +10,8 @@ from server import rebuilding
 from server.projector import PROJECTIONS, Projector
 from server.rebuilding import NAMES
 from tests.entries import ListLedger, synthetic
-from tests.test_projector import agree, contents, opened
+from tests.folded import opened
+from tests.test_projector import agree, contents
 from tests.test_rebuild import spoil
 
 pytestmark = pytest.mark.anyio
@@ -21,7 +22,8 @@ async def said(
 ) -> tuple[bool, list[str]]:
     out = io.StringIO()
     console = Console(file=out, width=400, highlight=False, force_terminal=terminal)
-    well = await rebuilding.run(folder / "boards.db", ledger, names, force, back, console)
+    async with opened(folder) as store:
+        well = await rebuilding.run(store, ledger, names, force, back, console)
     return well, out.getvalue().splitlines()
 
 

@@ -21,11 +21,11 @@ from server.boards import Boards
 from server.fetch import fetcher
 from server.projector import Projector
 from tests.entries import MONDAY_MS, A, B, ListLedger, acts, house, player, synthetic, versus
+from tests.folded import opened
 from tests.ledgers import HAND, Published, publishing
 from tests.positions import NOW
 from tests.running import serving, until
 from tests.test_cli import run
-from tests.test_projector import opened
 from tests.test_public import play
 from tests.test_whole import republish_with
 

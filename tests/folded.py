@@ -1,0 +1,60 @@
+"""The stores of what is folded, that the `Projected` and `Ranks` contracts are held to, each opened empty."""
+
+from collections.abc import AsyncIterator, Callable
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+
+import pytest
+
+from events.database import Database
+from server.boards import Boards
+from server.generations import SCHEMA
+from server.projected import Projected
+from server.projector import Projector
+from server.ranks import Ranks
+from server.redis_boards import RedisBoards
+from server.redis_projected import RedisProjected
+from server.sqlite_projected import SqliteProjected
+from tests.redis_stores import shared_store
+from tests.stores import REDIS, every
+
+
+@dataclass(frozen=True, slots=True)
+class Folded:
+    store: Projected
+    ranks: Callable[[Projector], Ranks]
+
+
+@asynccontextmanager
+async def opened(folder: Path) -> AsyncIterator[SqliteProjected]:
+    """The file in this folder, beside whoever else has it open."""
+    database = await Database.open(folder / "boards.db", [SCHEMA], shared=True)
+    try:
+        yield SqliteProjected(database)
+    finally:
+        await database.close()
+
+
+@asynccontextmanager
+async def _sqlite(folder: Path) -> AsyncIterator[Folded]:
+    async with opened(folder) as store:
+        yield Folded(store, partial(Boards, store))
+
+
+@asynccontextmanager
+async def _redis(name: str, folder: Path) -> AsyncIterator[Folded]:
+    async with shared_store(name) as store:
+        yield Folded(RedisProjected(store), lambda projector: RedisBoards(store))
+
+
+FOLDED: dict[str, Callable[[Path], AbstractAsyncContextManager[Folded]]] = {
+    "sqlite": _sqlite,
+    **{name: partial(_redis, name) for name in REDIS},
+}
+on_every = pytest.mark.parametrize("kind", every(FOLDED))
+on_few = pytest.mark.parametrize(
+    "kind", [pytest.param(name, marks=pytest.mark.slow) if name not in ("sqlite", "redis") else name for name in FOLDED]
+)
+"""What asks a store many thousand things."""
