@@ -8,7 +8,6 @@ from collections import Counter
 from collections.abc import Callable, Sized
 from dataclasses import dataclass
 
-from events import codec
 from events.chain import Head, Stored
 from rules.game import Seated
 from server import wire
@@ -51,7 +50,7 @@ class Presence:
         self._sits: dict[bytes, set[bytes]] = {}
         """Games in `_told` by the players who sit there."""
         audience.listen(self._watched)
-        games.listen(self._published)
+        games.listen(self._published, of=(Seated,))
 
     def __len__(self) -> int:
         """Everything that is remembered of anybody."""
@@ -155,5 +154,5 @@ class Presence:
                 del self._sits[player]
 
     def _published(self, game: bytes, live: Live | None, before: Head, events: tuple[Stored, ...]) -> None:
-        if game in self._told and any(codec.name(event.body) == Seated.__name__ for event in events):
+        if game in self._told:
             self._dirty.add(game)
