@@ -226,7 +226,7 @@ class Games:
     async def do(self, game_id: bytes, player: bytes, command: Command, command_id: str) -> Head | Reason | Trouble:
         """A player's command in a game: the head it made, the same however often it comes, or why not."""
         try:
-            live = await self.at(game_id)
+            live = self.known(game_id) or await self.at(game_id)
             if live is None:
                 return Trouble.UNKNOWN_GAME
             seat = live.seat_of(player)
