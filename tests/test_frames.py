@@ -114,9 +114,8 @@ def test_a_frame_that_is_too_large_is_not_waited_for() -> None:
 @pytest.mark.parametrize("opcode", [Opcode.TEXT, Opcode.BINARY])
 def test_frames_have_the_bytes_that_websockets_gives_them(size: int, opcode: Opcode) -> None:
     payloads = (b"x" * size, b"y")
-    assert Framing().framed(opcode, payloads) == b"".join(
-        Frame(opcode, each).serialize(mask=False) for each in payloads
-    )
+    expected = b"".join(Frame(opcode, each).serialize(mask=False) for each in payloads)
+    assert Framing().framed(opcode, payloads) == expected
 
 
 def test_what_is_framed_for_one_is_never_given_to_whom_it_is_not_for() -> None:
