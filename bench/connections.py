@@ -1,6 +1,7 @@
 """Memory of an idle watcher: a connection subscribed to a live game, against a bare websockets connection."""
 
 import asyncio
+import resource
 from pathlib import Path
 
 from bench.clients import Watcher, players, subscription
@@ -9,8 +10,10 @@ from bench.processes import floor, product
 
 
 async def run(size: Size, folder: Path) -> Report:
-    count = size.of(2_000, 50)
+    count = size.of(500, 50)
     """A round; they stay."""
+    _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
     held: dict[str, list[float]] = {"product": [], "websockets": []}
     with product(folder / "data") as server, floor(folder / "floor", "broadcast") as bare:
         (peer,) = await players(server, 1)
