@@ -1,6 +1,7 @@
 """Memory of an idle watcher: a connection subscribed to a live game, against a bare websockets connection."""
 
 import asyncio
+import resource
 from pathlib import Path
 
 from bench.clients import Watcher, players, subscription
@@ -11,6 +12,8 @@ from bench.processes import floor, product
 async def run(size: Size, folder: Path) -> Report:
     count = size.of(1_000, 50)
     """A round; they stay."""
+    _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
     held: dict[str, list[float]] = {"product": [], "websockets": []}
     with product(folder / "data") as server, floor(folder / "floor", "broadcast") as bare:
         (peer,) = await players(server, 1)

@@ -10,6 +10,7 @@ from bench import peers
 from bench.clients import SUBPROTOCOL, Player, Watcher, leave, players, subscription
 from bench.measure import Measured, Report, Size, alternating
 from bench.processes import Process, Product, floor, product
+from server.presence import TELL_SECONDS
 
 GAMES = 8
 PLAYS = 6
@@ -84,6 +85,9 @@ class Crowd:
                 watcher.send(subscription(game))
         # Nothing is live for a watcher before its backlogs, whose last frame has a table, are here.
         await asyncio.gather(*(_caught_up(watcher, updates) for watcher in self._watchers))
+        # Everybody is told how many watch, and openings go into the ledger: neither is a delivery of an update.
+        await asyncio.sleep(TELL_SECONDS * 2)
+        await asyncio.to_thread(self._server.settle)
         for peer in peers:
             peer.raw.clear()
         cpu = self._server.cpu_seconds

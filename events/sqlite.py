@@ -101,13 +101,19 @@ class SqliteLog:
         if head.version == 0 and head != origin(game):
             raise Conflict("this is not the game's origin")
         await self._room.acquire()
-        append = _Append(game, head, batch, asyncio.get_running_loop().create_future())
+        loop = asyncio.get_running_loop()
+        append = _Append(game, head, batch, loop.create_future())
         self._waiting.append(append)
         if not self._asked:
             self._asked = True
-            group: list[_Append] = []
-            self._database.submit(partial(self._store, group), partial(self._answer, group))
+            # When this tick is over: whoever else appends in it goes along, and the writer's thread, woken now, would
+            # only take the interpreter away from them.
+            loop.call_soon(self._ask)
         return await append.stored
+
+    def _ask(self) -> None:
+        group: list[_Append] = []
+        self._database.submit(partial(self._store, group), partial(self._answer, group))
 
     def _take(self, group: list[_Append]) -> None:
         # First the flag, then the appends: who comes in between is taken here, and asks once more for nothing.
@@ -239,10 +245,13 @@ class SqliteLog:
 
 def _assert_fits(game: bytes, head: Head, batch: Batch) -> None:
     assert len(game) == 16
-    versions = [event.version for event in batch.events]
-    assert versions
-    assert versions == list(range(head.version + 1, head.version + 1 + len(versions))), "they don't follow the head"
-    assert all(len(body) <= OUTBOX_BYTES_MAX for body in batch.outbox)
+    assert batch.events
+    version = head.version
+    for event in batch.events:
+        version += 1
+        assert event.version == version, "they don't follow the head"
+    for body in batch.outbox:
+        assert len(body) <= OUTBOX_BYTES_MAX
 
 
 def _opens(append: _Append) -> bool:

@@ -63,6 +63,8 @@ from server.tally import Tally
 log_line = structlog.get_logger()
 
 SCHEMAS = (SCHEMA, sqlite_ledger.SCHEMA, meetings.SCHEMA)
+COLLECT_AFTER = (20_000, 20, 50)
+"""Objects, and rounds of the younger generations. Nearly everything here goes without the collector's help."""
 WEB = ROOT / "server" / "web"
 SECURITY = {
     "content-security-policy": "default-src 'self'; img-src 'self' data:; object-src 'none'; base-uri 'none'; "
@@ -211,6 +213,7 @@ async def _lifespan(settings: Settings, app: Starlette) -> AsyncIterator[None]:
         # What was built until here stays: the collector needn't look at it again and again.
         gc.collect()
         gc.freeze()
+        gc.set_threshold(*COLLECT_AFTER)
         try:
             yield
         finally:

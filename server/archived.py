@@ -1,7 +1,8 @@
 """A Log whose closed games may have gone to the archive: readers don't notice. The one place that joins the two."""
 
 from collections import OrderedDict
-from collections.abc import Sequence
+from collections.abc import Coroutine, Sequence
+from typing import Any
 
 from obstore.exceptions import BaseError
 
@@ -61,8 +62,8 @@ class ArchivedLog:
             raise Damaged(game, head.version, "its file in the archive doesn't end as its log did")
         return found.events
 
-    async def append(self, game: bytes, head: Head, batch: Batch) -> Head:
-        return await self._log.append(game, head, batch)
+    def append(self, game: bytes, head: Head, batch: Batch) -> Coroutine[Any, Any, Head]:
+        return self._log.append(game, head, batch)
 
     async def head(self, game: bytes) -> Head:
         return await self._log.head(game)

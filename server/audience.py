@@ -180,18 +180,24 @@ class Audience:
             return
         self._heard(watched)
         after = events[-1].head
+        if live is not None and live.head == after:
+            after = live.head  # One object for all, which the next append names: no head need be compared then.
+        else:
+            live = None
         frames: dict[str, bytes] = {}
         for subscription in watched.subscriptions:
             if subscription.catching_up:
                 subscription.missed = True
-            elif live is not None and subscription.head == before and live.head == after:
-                codec = subscription.watcher.codec
-                frame = frames.get(codec.name)
+            elif live is not None and (subscription.head is before or subscription.head == before):
+                watcher = subscription.watcher
+                frame = frames.get(watcher.codec.name)
                 if frame is None:
-                    frame = frames[codec.name] = wire.events_frame(codec, game, events, live.table, live.clock.due_ms)
-                subscription.watcher.way.send(frame)
+                    frame = wire.events_frame(watcher.codec, game, events, live.table, live.clock.due_ms)
+                    frames[watcher.codec.name] = frame
+                watcher.way.send(frame)
                 subscription.head = after
-                self._send_hand(subscription, live)
+                if watcher.player is not None:
+                    self._send_hand(subscription, live)
             elif subscription.head.version < after.version:
                 subscription.catching_up = True
                 self._start(self._catch_up(subscription))

@@ -38,7 +38,7 @@ class Between:
         self._asking: set[bytes] = set()
         """Players who asked for a rematch here."""
         self._tasks: set[asyncio.Task[None]] = set()
-        games.listen(self._published)
+        games.listen(self._published, of=(game.Finished,))
 
     def listen(self, changed: Callable[[bytes], None]) -> None:
         """Be told of a player whose games or offers have changed."""

@@ -2,7 +2,6 @@
 
 import asyncio
 import contextlib
-from collections.abc import Sequence
 from traceback import format_exception
 from typing import Any, ClassVar
 
@@ -13,7 +12,7 @@ from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIO
 from websockets.frames import CloseCode, Frame, Opcode
 from websockets.protocol import State
 
-from server.frames import Incoming, framed
+from server.frames import Framing, Incoming
 from server.lines import Attached
 from server.wire import FRAME_BYTES_MAX, Code
 
@@ -82,6 +81,7 @@ class Socket(WebSocketsSansIOProtocol):
     """How long a peer that doesn't read may keep a closing connection."""
     direct: ClassVar[bool] = True
     """Whether the extension DIRECT is offered."""
+    _framing: ClassVar[Framing]
     _attached: Attached | None = None
     _opcode = Opcode.BINARY
     _aborting: asyncio.TimerHandle | None = None
@@ -114,8 +114,10 @@ class Socket(WebSocketsSansIOProtocol):
 
     def read_on(self) -> None:
         """What was received and not yet dealt with, until whoever is attached is busy."""
-        while self.conn.state is State.OPEN and self._attached is not None and not self._attached.busy:
-            taken = self._incoming.take()
+        incoming, attached = self._incoming, self._attached
+        # Whoever is attached leaves as soon as the connection is no longer open.
+        while attached is not None and not attached.busy and attached is self._attached:
+            taken = incoming.take()
             if taken is None:
                 self._read(True)
                 return
@@ -124,10 +126,12 @@ class Socket(WebSocketsSansIOProtocol):
                 self._hand_over(data)
             else:
                 super().data_received(data)
+        if incoming.is_empty:
+            return
         if self.conn.state in (State.CONNECTING, State.OPEN):
             self._read(False)
-        elif rest := self._incoming.rest():
-            super().data_received(rest)
+        else:
+            super().data_received(incoming.rest())
 
     def _read(self, go_on: bool) -> None:
         if self.read_paused is go_on and not self.transport.is_closing():
@@ -150,8 +154,8 @@ class Socket(WebSocketsSansIOProtocol):
     def takes(self) -> bool:
         return self.writable.is_set()
 
-    def write(self, payloads: Sequence[bytes]) -> None:
-        self.transport.write(framed(self._opcode, payloads))
+    def write(self, payloads: tuple[bytes, ...]) -> None:
+        self.transport.write(self._framing.framed(self._opcode, payloads))
 
     def close(self, code: int, why: str) -> None:
         self.conn.send_close(code, why)
@@ -298,7 +302,7 @@ class Socket(WebSocketsSansIOProtocol):
 
 def socket_class(close_seconds: float, direct: bool) -> type[Socket]:
     """uvicorn makes its protocols itself, so what they must know is in their class."""
-    return type("Socket", (Socket,), {"close_seconds": close_seconds, "direct": direct})
+    return type("Socket", (Socket,), {"close_seconds": close_seconds, "direct": direct, "_framing": Framing()})
 
 
 def _is_utf8(data: bytes) -> bool:

@@ -38,7 +38,7 @@ RATE = 30.0
 BURST = 120.0
 
 
-Waits = Do | Subscribe | Sit | Invite | Queue | LeaveQueue | Rematch | Meet | OpenGame
+Waits = Subscribe | Sit | Invite | Queue | LeaveQueue | Rematch | Meet | OpenGame
 """What the store is asked about."""
 
 
@@ -101,6 +101,8 @@ class Connection:
 
     def _act(self, message: FromClient) -> Coroutine[Any, Any, None] | None:
         match message:
+            case Do():
+                return self._do(message)
             case Ping(n):
                 self._tell(wire.Pong(n))
             case Unsubscribe(topic):
@@ -113,8 +115,6 @@ class Connection:
         # What goes wrong from here on is logged with whom it went wrong for.
         asking.set((getattr(message, "game", ""), getattr(message, "id", "")))
         match message:
-            case Do():
-                await self._do(message)
             case Subscribe():
                 await self._subscribe(message)
             case Sit() | Invite() | Queue() | LeaveQueue() | Rematch():
@@ -131,6 +131,7 @@ class Connection:
                 assert_never(message)
 
     async def _do(self, message: Do) -> None:
+        asking.set((message.game, message.id))
         if self._player is None:
             self._refuse(message.id, Trouble.NO_SESSION)
             return

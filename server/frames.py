@@ -1,8 +1,5 @@
 """WebSocket frames on the way past websockets' parser: the plain ones, in and out (RFC 6455 section 5.2). No I/O."""
 
-from collections.abc import Sequence
-from functools import lru_cache
-
 from websockets.frames import Opcode
 from websockets.speedups import apply_mask
 
@@ -35,6 +32,11 @@ class Incoming:
     def add(self, received: bytes) -> None:
         self._bytes = self._bytes[self._at :] + received if self._bytes else received
         self._at = 0
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether all was taken."""
+        return self._at == len(self._bytes)
 
     def rest(self) -> bytes:
         """All that wasn't taken."""
@@ -80,12 +82,22 @@ class Incoming:
         return None
 
 
-@lru_cache(maxsize=8)
-def framed(opcode: int, payloads: Sequence[bytes]) -> bytes:
+class Framing:
     """Messages as a server sends them where no extension was agreed on.
 
-    Remembered, since what happens in a game goes to everybody who watches it."""
-    return b"".join([piece for payload in payloads for piece in (_head(opcode, len(payload)), payload)])
+    The last ones are remembered, since what happens in a game goes to everybody who watches it."""
+
+    def __init__(self) -> None:
+        self._last: tuple[int, tuple[bytes, ...]] = (0, ())
+        self._framed = b""
+
+    def framed(self, opcode: int, payloads: tuple[bytes, ...]) -> bytes:
+        if (opcode, payloads) != self._last:
+            pieces: list[bytes] = []
+            for payload in payloads:
+                pieces += (_head(opcode, len(payload)), payload)
+            self._last, self._framed = (opcode, payloads), b"".join(pieces)
+        return self._framed
 
 
 def _head(opcode: int, size: int) -> bytes:

@@ -7,7 +7,7 @@ that out, and only a fold at the head may refuse.
 import secrets
 import time
 from collections import OrderedDict
-from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import structlog
@@ -127,16 +127,16 @@ class Games:
         self._causes = Causes(log)
         self._ahead: dict[bytes, Live] = {}
         """What appends under way lead to, by the hash of their last event."""
-        self._published: list[Published] = []
+        self._published: list[tuple[Published, frozenset[str] | None]] = []
         self._tally = tally or Tally()
         log.listen(self._appended)
 
     def __len__(self) -> int:
         return len(self._live)
 
-    def listen(self, published: Published) -> None:
-        """Be told of every append, after the fold of a game that is in mind here."""
-        self._published.append(published)
+    def listen(self, published: Published, of: Collection[type] | None = None) -> None:
+        """Be told of every append, after the fold of a game that is in mind here; `of`: that holds such a fact."""
+        self._published.append((published, None if of is None else frozenset(each.__name__ for each in of)))
 
     # ------------------------------------------------------------ reading
 
@@ -218,15 +218,17 @@ class Games:
             except Damaged as error:
                 log_line.error("damaged game", game=game_id.hex(), version=error.version, why=error.why)
                 return
-        for published in self._published:
-            published(game_id, live, before, events)
+        told = {codec.name(event.body) for event in events}
+        for published, of in self._published:
+            if of is None or not of.isdisjoint(told):
+                published(game_id, live, before, events)
 
     # ------------------------------------------------------------ commands
 
     async def do(self, game_id: bytes, player: bytes, command: Command, command_id: str) -> Head | Reason | Trouble:
         """A player's command in a game: the head it made, the same however often it comes, or why not."""
         try:
-            live = await self.at(game_id)
+            live = self.known(game_id) or await self.at(game_id)
             if live is None:
                 return Trouble.UNKNOWN_GAME
             seat = live.seat_of(player)

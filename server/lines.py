@@ -4,7 +4,6 @@ The other way, without a task, is the socket itself: server/bounds.py.
 """
 
 import asyncio
-from collections.abc import Sequence
 from typing import Protocol
 
 from starlette.websockets import WebSocket, WebSocketDisconnect
@@ -34,7 +33,7 @@ class Line(Protocol):
     def takes(self) -> bool:
         """Whether it takes frames; if not, `Attached.may_write` comes."""
 
-    def write(self, payloads: Sequence[bytes]) -> None:
+    def write(self, payloads: tuple[bytes, ...]) -> None:
         """A message each. Only while it takes them."""
 
     def close(self, code: int, why: str) -> None:
@@ -53,14 +52,14 @@ class TaskedLine:
     def __init__(self, websocket: WebSocket, text: bool) -> None:
         self._websocket = websocket
         self._text = text
-        self._payloads: Sequence[bytes] = ()
+        self._payloads: tuple[bytes, ...] = ()
         self._close: tuple[int, str] | None = None
         self._asked = asyncio.Event()
         self._idle = asyncio.Event()
         self._writing: asyncio.Task[None] | None = None
         self.takes = True
 
-    def write(self, payloads: Sequence[bytes]) -> None:
+    def write(self, payloads: tuple[bytes, ...]) -> None:
         assert self.takes
         self._payloads, self.takes = payloads, False
         self._asked.set()

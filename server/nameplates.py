@@ -5,7 +5,6 @@ from collections.abc import Awaitable, Callable, Iterable, Mapping
 
 import structlog
 
-from events import codec
 from events.chain import Head, Stored
 from events.log import Unknown
 from rules.game import Seated
@@ -31,7 +30,7 @@ class Nameplates:
         self._called = called
         self._untold: dict[bytes, set[Watcher]] = {}
         audience.listen(self._watched)
-        games.listen(self._published)
+        games.listen(self._published, of=(Seated,))
 
     def __len__(self) -> int:
         return len(self._untold)
@@ -41,10 +40,9 @@ class Nameplates:
             self._untold.setdefault(game, set()).add(came)
 
     def _published(self, game: bytes, live: Live | None, before: Head, events: tuple[Stored, ...]) -> None:
-        if any(codec.name(event.body) == Seated.__name__ for event in events):
-            watchers = self._audience.watchers(game)
-            if watchers:
-                self._untold.setdefault(game, set()).update(watchers)
+        watchers = self._audience.watchers(game)
+        if watchers:
+            self._untold.setdefault(game, set()).update(watchers)
 
     async def run(self) -> None:
         """For ever."""

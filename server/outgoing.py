@@ -4,7 +4,7 @@ What is sent in one tick of the event loop is written at its end, at once: each 
 """
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 
 from server.lines import Line
 from server.tally import Tally
@@ -145,7 +145,7 @@ class Outgoing:
         if self._close is not None and not self._frames and line.takes and not self._over:
             line.close(*self._close)
 
-    def _next(self) -> tuple[Sequence[bytes], int]:
+    def _next(self) -> tuple[tuple[bytes, ...], int]:
         """What goes in one write, and how many bytes that is."""
         if self._bytes <= WRITE_BYTES:
             frames, self._frames = self._frames, []

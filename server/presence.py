@@ -9,7 +9,6 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sized
 from dataclasses import dataclass, replace
 
-from events import codec
 from events.chain import Head, Stored
 from rules.game import Seated
 from server import wire
@@ -63,7 +62,7 @@ class Presence:
         self._left: dict[bytes, int] = {}
         """Players whose last connection here has ended and who may have one elsewhere: how often nobody had them."""
         audience.listen(self._watched)
-        games.listen(self._published)
+        games.listen(self._published, of=(Seated,))
 
     def __len__(self) -> int:
         """Everything that is remembered of anybody."""
@@ -252,5 +251,5 @@ class Presence:
                 del self._sits[player]
 
     def _published(self, game: bytes, live: Live | None, before: Head, events: tuple[Stored, ...]) -> None:
-        if game in self._told and any(codec.name(event.body) == Seated.__name__ for event in events):
+        if game in self._told:
             self._dirty.add(game)

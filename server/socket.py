@@ -60,13 +60,26 @@ async def endpoint(websocket: WebSocket) -> None:
 class Attendance:
     """One peer, from the accepted handshake to the end: its messages one after the other, and why it ends."""
 
-    __slots__ = ("_codec", "_connection", "_doing", "_gone", "_last", "_left", "_line", "_parts", "_who", "outgoing")
+    __slots__ = (
+        "_codec",
+        "_connection",
+        "_doing",
+        "_gone",
+        "_last",
+        "_left",
+        "_line",
+        "_loop",
+        "_parts",
+        "_who",
+        "outgoing",
+    )
 
     def __init__(self, parts: Parts, codec: Codec, who: Session, line: Line) -> None:
         self._parts = parts
         self._codec = codec
         self._who = who
         self._line = line
+        self._loop = asyncio.get_running_loop()
         self._doing: asyncio.Task[None] | None = None
         """What the last message asked for, where that has to wait for something."""
         self._last = False
@@ -108,14 +121,13 @@ class Attendance:
             kind = "text" if self._codec.text else "binary"
             self.outgoing.close(1003, f"{self._codec.name} has {kind} frames only")
             return
-        loop = asyncio.get_running_loop()
         try:
-            rest = self._connection.receive(message, loop.time())
+            rest = self._connection.receive(message, self._loop.time())
         except Exception as error:
             self._failed(error)
         else:
             if rest is not None:
-                self._doing = loop.create_task(rest)
+                self._doing = self._loop.create_task(rest)
                 self._doing.add_done_callback(self._done)
 
     def _done(self, doing: "asyncio.Task[None]") -> None:

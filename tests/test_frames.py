@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from websockets.frames import Frame, Opcode
 from websockets.protocol import OPEN, SERVER, Protocol
 
-from server.frames import Incoming, framed
+from server.frames import Framing, Incoming
 
 SIZE_MAX = 300
 
@@ -114,4 +114,14 @@ def test_a_frame_that_is_too_large_is_not_waited_for() -> None:
 @pytest.mark.parametrize("opcode", [Opcode.TEXT, Opcode.BINARY])
 def test_frames_have_the_bytes_that_websockets_gives_them(size: int, opcode: Opcode) -> None:
     payloads = (b"x" * size, b"y")
-    assert framed(opcode, payloads) == b"".join(Frame(opcode, each).serialize(mask=False) for each in payloads)
+    expected = b"".join(Frame(opcode, each).serialize(mask=False) for each in payloads)
+    assert Framing().framed(opcode, payloads) == expected
+
+
+def test_what_is_framed_for_one_is_never_given_to_whom_it_is_not_for() -> None:
+    framing = Framing()
+    sent = [(Opcode.BINARY, (b"a",)), (Opcode.BINARY, (b"b",)), (Opcode.TEXT, (b"b",)), (Opcode.TEXT, (b"b", b"b"))]
+    for opcode, payloads in (*sent, *sent):
+        for _ in range(2):
+            expected = b"".join(Frame(opcode, each).serialize(mask=False) for each in payloads)
+            assert framing.framed(opcode, payloads) == expected
