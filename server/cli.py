@@ -251,7 +251,7 @@ def rebuild(
 
     try:
         well = asyncio.run(run())
-    except (*FAULTS, BadKeys, sqlite3.DatabaseError) as error:
+    except (*FAULTS, BadKeys, BaseError, sqlite3.DatabaseError) as error:
         fail(str(error))
     if not well:
         raise typer.Exit(1)

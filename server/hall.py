@@ -68,6 +68,8 @@ def hall(
         between.gone(player)
 
     presence.listen(gone, changed=lambda player: None)
+    presence.care(queue.players)
+    presence.care(between.asking)
     lobby = Lobby(games, audience, between, presence, called)
     mine = Mine(between, queue)
     between.listen(others.tell)
