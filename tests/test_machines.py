@@ -9,6 +9,7 @@ from random import Random
 from typing import Any
 
 import pytest
+from websockets.exceptions import InvalidStatus
 
 from projections import saved
 from rules.game import Seated
@@ -29,15 +30,19 @@ JOINS_MAX = 40
 
 
 @pytest.fixture(scope="module")
-def both(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Machine, Machine]]:
-    folder = tmp_path_factory.mktemp("machines")
-    redis = RedisServer(folder / "redis", config=DURABLE)
+def redis(tmp_path_factory: pytest.TempPathFactory) -> Iterator[RedisServer]:
+    redis = RedisServer(tmp_path_factory.mktemp("redis"), config=DURABLE)
     asyncio.run(redis.start())
     try:
-        with machines(folder, redis, STATECRAFT_JOINS_MAX=str(JOINS_MAX)) as both:
-            yield both
+        yield redis
     finally:
         redis.kill()
+
+
+@pytest.fixture(scope="module")
+def both(tmp_path_factory: pytest.TempPathFactory, redis: RedisServer) -> Iterator[tuple[Machine, Machine]]:
+    with machines(tmp_path_factory.mktemp("machines"), redis, STATECRAFT_JOINS_MAX=str(JOINS_MAX)) as both:
+        yield both
 
 
 def bearer(guest: Guest) -> dict[str, str]:
@@ -224,6 +229,35 @@ async def test_an_address_makes_so_many_players_at_both_together(both: tuple[Mac
             codes.append(http.post("/api/session", json={"keep": "bearer"}).status_code)
     assert codes[:JOINS_MAX] == [201] * JOINS_MAX
     assert codes.count(201) <= JOINS_MAX + 1 + time.monotonic() - began, "and then one a second, not one at each"
+
+
+@pytest.mark.slow
+async def test_after_redis_was_away_they_hear_of_each_other_again(
+    both: tuple[Machine, Machine], redis: RedisServer
+) -> None:
+    first, second = both
+    one, other = Person(first, first.join(), Random(1)), Person(second, second.join(), Random(2))
+    game = await dealt(one, other)
+    watcher, further = (Person(second, second.join(), Random(number)) for number in (3, 4))
+    await watcher.follow(game)
+    await told(one, game, watchers=1, seats=[True, True])
+    redis.kill()
+    # Somebody who knocks meanwhile is told to come back, and who watches is told nothing wrong.
+    with pytest.raises(InvalidStatus) as refused:
+        await connect(second, further.guest)
+    assert refused.value.response.status_code == 503
+    await told(one, game, watchers=1, seats=[True, True])
+    await redis.start()
+    await further.follow(game)
+    await told(one, game, watchers=2, seats=[True, True])
+    await watcher.leave()
+    await told(one, game, watchers=1)
+    await other.do(game, "r", {"do": "Resign"})
+    mine = await feed(other, "me")
+    assert (await one.ask("rematch", "m", game=game.hex()))["type"] == "offered"
+    await mine.until(lambda rows: game.hex() in rows["offers"])
+    for each in (one, other, further):
+        await each.leave()
 
 
 async def test_when_one_is_killed_the_other_signs_on_and_nothing_is_lost(both: tuple[Machine, Machine]) -> None:
