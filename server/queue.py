@@ -8,6 +8,7 @@ from collections.abc import Awaitable, Callable, Collection
 import structlog
 
 from events.log import Unknown
+from rules.catalogue import RULES
 from rules.game import VERSUS, Rules
 from server.between import Between
 from server.games import Damaged, Games
@@ -70,6 +71,12 @@ class Queue:
     def of(self, player: bytes) -> list[str]:
         """The rules that the player waits for."""
         return sorted(self._waiting.get(player, ()))
+
+    async def everywhere(self, player: bytes) -> list[str]:
+        """The rules that the player waits for, at whichever server. Raises Unknown."""
+        here = self.of(player)
+        there = [name for name in RULES if name not in here and await self._meetings.waits(name, [player])]
+        return sorted([*here, *there])
 
     async def enter(self, player: bytes, rules: Rules) -> Trouble | None:
         """Wait, from now on or as before; None: the player waits. Raises Unknown."""
