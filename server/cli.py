@@ -253,7 +253,7 @@ def rebuild(
 
     try:
         well = asyncio.run(run())
-    except (*FAULTS, Unknown, BadKeys, sqlite3.DatabaseError) as error:
+    except (*FAULTS, Unknown, BadKeys, BaseError, sqlite3.DatabaseError) as error:
         fail(str(error))
     if not well:
         raise typer.Exit(1)

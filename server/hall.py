@@ -68,9 +68,12 @@ def hall(
         between.gone(player)
 
     presence.listen(gone, changed=lambda player: None)
+    presence.care(queue.players)
+    presence.care(between.asking)
     lobby = Lobby(games, audience, between, presence, called)
-    mine = Mine(between, queue)
-    between.listen(others.tell)
+    mine = Mine(between, queue, others.alone)
+    for part in (between, queue):
+        part.listen(others.tell)
     for heard in (mine.changes, lobby.look_up):
         others.listen(heard)
     exchange = Exchange(others, presence, lobby, mine)

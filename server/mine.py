@@ -32,9 +32,11 @@ class _Own:
 class Mine:
     """The feeds of players who follow theirs just now."""
 
-    def __init__(self, between: Between, queue: Queue) -> None:
+    def __init__(self, between: Between, queue: Queue, alone: bool) -> None:
+        """`alone`: there are no other servers, at which a player might wait, too."""
         self._between = between
         self._queue = queue
+        self._alone = alone
         self._own: dict[bytes, _Own] = {}
         self._changed: set[bytes] = set()
         self._news = asyncio.Event()
@@ -110,4 +112,5 @@ class Mine:
             each.game.hex(): Offer(each.game.hex(), each.rules, each.player.hex())
             for each in await self._between.offers(player)
         }
-        return {"queues": {name: name for name in self._queue.of(player)}, "games": games, "offers": offers}
+        queues = self._queue.of(player) if self._alone else await self._queue.everywhere(player)
+        return {"queues": {name: name for name in queues}, "games": games, "offers": offers}

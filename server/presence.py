@@ -20,8 +20,6 @@ ABSENT_SECONDS = 5.0
 """A disconnect shorter than that is shown to nobody."""
 TELL_SECONDS = 1.0
 """Between two `presence` frames of one game."""
-ANSWERS = 3
-"""That others don't have a player, before he is gone: each of them says once a second who is there."""
 
 Heard = Callable[[bytes], None]
 
@@ -40,7 +38,7 @@ class Presence:
     """The connections of this process, by player, and as much of other servers' as somebody here looks at."""
 
     def __init__(self, games: Games, audience: Audience, alone: bool) -> None:
-        """`alone`: there are no other servers, so nobody waits to hear of them."""
+        """`alone`: there are no other servers, so nobody can be at one."""
         self._games = games
         self._audience = audience
         self._alone = alone
@@ -59,8 +57,9 @@ class Presence:
         self._elsewhere: set[bytes] = set()
         """Players of whom was asked, and who are connected to another server."""
         self._watchers_elsewhere: dict[bytes, int] = {}
-        self._left: dict[bytes, int] = {}
-        """Players whose last connection here has ended and who may have one elsewhere: how often nobody had them."""
+        self._left: set[bytes] = set()
+        """Players whose last connection here has ended, and who had one elsewhere."""
+        self._waiting: list[Callable[[], Collection[bytes]]] = []
         audience.listen(self._watched)
         games.listen(self._published, of=(Seated,))
 
@@ -75,13 +74,17 @@ class Presence:
         self._gone.append(gone)
         self._changed.append(changed)
 
+    def care(self, waiting: Callable[[], Collection[bytes]]) -> None:
+        """About players who are here and wait for something: it is known whether they are elsewhere before they go."""
+        self._waiting.append(waiting)
+
     # ------------------------------------------------------------ connections
 
     def came(self, player: bytes) -> None:
         self._connections[player] += 1
         if self._connections[player] == 1:
             was_seen = player in self._elsewhere or self._stays(player)
-            self._left.pop(player, None)
+            self._left.discard(player)
             if not was_seen:
                 self._changes(player)
 
@@ -90,16 +93,15 @@ class Presence:
         if self._connections[player] > 0:
             return
         del self._connections[player]
-        if player not in self._elsewhere:
-            self._leaves(player)
-        if self._alone:
-            self._is_gone(player)
+        if player in self._elsewhere:
+            self._left.add(player)
         else:
-            self._left[player] = 0
+            self._leaves(player)
+            self._is_gone(player)
 
     def connected(self, player: bytes) -> bool:
-        """Whether one of the player's connections lasts, or may: whoever left is told of as gone when it is known."""
-        return player in self._connections or player in self._elsewhere or player in self._left
+        """Whether one of the player's connections lasts."""
+        return player in self._connections or player in self._elsewhere
 
     def seen(self, player: bytes) -> bool:
         """Whether others see the player here."""
@@ -145,7 +147,8 @@ class Presence:
     @property
     def wondered_players(self) -> set[bytes]:
         """Of whom others should be asked."""
-        return {*self._left, *self._sits}.difference(self._connections)
+        away = {*self._left, *self._sits}.difference(self._connections)
+        return away.union(*(waiting() for waiting in self._waiting))
 
     @property
     def wondered_games(self) -> Collection[bytes]:
@@ -156,8 +159,6 @@ class Presence:
         for player in players:
             was = player in self._elsewhere
             if player in connected:
-                if player in self._left:
-                    self._left[player] = 0
                 self._elsewhere.add(player)
                 if not self._stays(player) and not was and player not in self._connections:
                     self._changes(player)
@@ -168,10 +169,8 @@ class Presence:
             if was:
                 self._leaves(player)
             if player in self._left:
-                self._left[player] += 1
-                if self._left[player] == ANSWERS:
-                    del self._left[player]
-                    self._is_gone(player)
+                self._left.discard(player)
+                self._is_gone(player)
         self._elsewhere &= self.wondered_players
 
     def hear_watchers(self, games: Iterable[bytes], watchers: Mapping[bytes, int]) -> None:

@@ -3,11 +3,12 @@
 import asyncio
 import contextlib
 import secrets
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Collection
 
 import structlog
 
 from events.log import Unknown
+from rules.catalogue import RULES
 from rules.game import VERSUS, Rules
 from server.between import Between
 from server.games import Damaged, Games
@@ -63,9 +64,19 @@ class Queue:
         """Be told of a player who waits, or waits no longer."""
         self._listeners.append(changed)
 
+    def players(self) -> Collection[bytes]:
+        """Whoever waits here."""
+        return self._waiting.keys()
+
     def of(self, player: bytes) -> list[str]:
         """The rules that the player waits for."""
         return sorted(self._waiting.get(player, ()))
+
+    async def everywhere(self, player: bytes) -> list[str]:
+        """The rules that the player waits for, at whichever server. Raises Unknown."""
+        here = self.of(player)
+        there = [name for name in RULES if name not in here and await self._meetings.waits(name, [player])]
+        return sorted([*here, *there])
 
     async def enter(self, player: bytes, rules: Rules) -> Trouble | None:
         """Wait, from now on or as before; None: the player waits. Raises Unknown."""

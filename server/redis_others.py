@@ -74,7 +74,8 @@ class RedisOthers:
     # ------------------------------------------------------------ once a second
 
     async def exchange(self, here: Here, players: Sequence[bytes], games: Sequence[bytes]) -> There:
-        servers = await self._sign(here)
+        # As it is now: it goes on while this waits.
+        servers = await self._sign(Here(frozenset(here.players), dict(here.watchers), here.lobby))
         others = [server for server in servers if server != self._server][:SERVERS_MAX]
         told = await asyncio.gather(*(self._ask(server, players, games) for server in others))
         self._lobbies = {server: self._lobbies[server] for server in others if server in self._lobbies}
@@ -108,7 +109,7 @@ class RedisOthers:
                     break
                 lobby = ("", "")
             if servers is not None:
-                self._told = Here(frozenset(here.players), dict(here.watchers), here.lobby)
+                self._told = here
                 return servers
             # Its keys were lost, or had expired: all of it, then.
 

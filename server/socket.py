@@ -1,6 +1,7 @@
 """What a WebSocket is at `/ws`: its handshake, and who attends to it until it ends."""
 
 import asyncio
+import contextlib
 from traceback import format_exception
 
 import structlog
@@ -8,6 +9,7 @@ from starlette.requests import HTTPConnection
 from starlette.responses import PlainTextResponse
 from starlette.websockets import WebSocket
 
+from events.log import Unknown
 from server.bounds import DIRECT
 from server.connection import Connection, TooFast
 from server.identity import Session, WrongToken, session
@@ -35,6 +37,10 @@ async def endpoint(websocket: WebSocket) -> None:
     except WrongToken:
         parts.tally.turned_away["wrong_token"] += 1
         await websocket.send_denial_response(PlainTextResponse("wrong token\n", 401))
+        return
+    except Unknown:
+        parts.tally.turned_away["store"] += 1
+        await websocket.send_denial_response(PlainTextResponse("who you are can't be read now, come back\n", 503))
         return
     if parts.doors.leaving:
         parts.tally.turned_away["leaving"] += 1
@@ -104,9 +110,14 @@ class Attendance:
             parts.sessions.enter(who.token_hash, self._end_session)
 
     async def check(self) -> None:
-        """Whether the token was renewed, or the player erased, since the handshake began."""
-        if self._who.player is not None and not await self._parts.people.standing([self._who.token_hash]):
-            self._end_session()
+        """Whether the token was renewed, or the player erased, since the handshake began.
+
+        Where that can't be read now it is looked at again: server/sessions.py."""
+        if self._who.player is None:
+            return
+        with contextlib.suppress(Unknown):
+            if not await self._parts.people.standing([self._who.token_hash]):
+                self._end_session()
 
     # ------------------------------------------------------------ what the line says
 

@@ -138,3 +138,17 @@ def test_whatever_is_wondered_about_has_its_turn(numbers: set[int]) -> None:
         asked.update(some)
         after = some[-1]
     assert asked == wanted
+
+
+async def test_what_changes_while_it_is_told_is_told_the_next_time(store: RedisStore) -> None:
+    one, two = RedisOthers(store), RedisOthers(store)
+    players, watchers = set(ids([1])), {id_(7): 1}
+    telling = asyncio.create_task(one.exchange(Here(players, watchers, b""), (), ()))
+    await asyncio.sleep(0)
+    players.add(id_(2))
+    watchers[id_(8)] = 1
+    await telling
+    await one.exchange(Here(players, watchers, b""), (), ())
+    assert await two.exchange(NOTHING, ids([1, 2]), ids([7, 8])) == There(
+        set(ids([1, 2])), {id_(7): 1, id_(8): 1}, [b""]
+    )
