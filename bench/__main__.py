@@ -17,6 +17,7 @@ from bench.measure import Report, Size
 
 BENCHES = {
     "growth": "a command at battle 10 and 4,000, game 10 and 1,000,000, watcher 1 and 1,000",
+    "page": "a Turn on the page, in Chromium, at battle 10 and 3,800",
     "append": "events into the store, against bare group commits",
     "commands": "Play against the house, against one receive, one append and the sends, bare",
     "fanout": "a delivery to 1,000 watchers, against websockets.broadcast",

@@ -80,9 +80,9 @@ class RedisStore:
         """Replaced whenever it was looked who holds what."""
         self.trouble: Exception | None = None
         """Why not every key has a server now."""
-        self._heard: Heard | None = None
-        self._channels: tuple[bytes, ...] = ()
         self._joined: list[Callable[[], None]] = []
+        self._listeners: dict[bytes, Heard] = {}
+        """By channel."""
         self._looking: asyncio.Task[None] | None = None
         self._joining = asyncio.Lock()
 
@@ -335,13 +335,19 @@ class RedisStore:
         """Hear what is said on these sharded channels, on the writing connection: in the order in which it ran there.
 
         What is said while a connection is away isn't heard later."""
-        assert self._heard is None, "one listener, who may tell others"
-        self._heard, self._channels = heard, tuple(channels)
+        assert self._listeners.keys().isdisjoint(channels), "one listener a channel, who may tell others"
+        self._listeners.update(dict.fromkeys(channels, heard))
         self._subscribe()
 
+    def publish(self, channel: bytes, message: bytes) -> None:
+        """Say something on a sharded channel, to whoever hears it: nobody, if its server is away just now."""
+        node = self._owners[slot_of(_tag(channel))]
+        if node is not None and node.alive:
+            node.writes.tell("SPUBLISH", channel, message)
+
     def _subscribe(self) -> None:
-        for channel in self._channels:
-            node = self._owners[slot_of(channel[1 : channel.index(b"}")])]
+        for channel in self._listeners:
+            node = self._owners[slot_of(_tag(channel))]
             if node is not None and node.alive and channel not in node.channels:
                 node.channels.add(channel)
                 node.writes.tell("SSUBSCRIBE", channel, answered=partial(self._subscribed, node, channel))
@@ -353,9 +359,13 @@ class RedisStore:
 
     def _pushed(self, place: Place, message: list[Any]) -> None:
         kind, channel = message[0], message[1]
-        if kind == b"smessage" and self._heard is not None:
-            self._heard(channel, message[2])
+        if kind == b"smessage" and (heard := self._listeners.get(channel)) is not None:
+            heard(channel, message[2])
         elif kind == b"sunsubscribe" and (node := self._nodes.get(place)) is not None:
             # Its slot has moved to another node.
             node.channels.discard(channel)
             self._stale.set()
+
+
+def _tag(key: bytes) -> bytes:
+    return key[1 : key.index(b"}")]

@@ -25,13 +25,12 @@ from server import (
     http,
     leaderboards,
     meetings,
-    names,
-    people,
     personal,
     players,
     probes,
     public,
     ratings,
+    shared_keys,
     socket,
 )
 from server.archive import archive
@@ -45,28 +44,27 @@ from server.doors import Doors
 from server.embedding import AnyOrigin
 from server.games import Games
 from server.hall import hall
-from server.joins import Joins
-from server.keys import ledger_key, operator_keys
+from server.joins import Joins, JoinsEverywhere, JoinsHere
 from server.letting_go import LettingGo
 from server.meetings import Meetings, SqliteMeetings
-from server.names import Names
+from server.others import Nobody, Others
 from server.parts import Parts
-from server.people import People
 from server.projector import Projector
 from server.recent import RecentLog
 from server.redis_meetings import RedisMeetings
+from server.redis_others import RedisOthers
 from server.replaying import Recordings
 from server.sequencer import Sequencer
+from server.sessions import Sessions
 from server.settings import ROOT, Settings
 from server.signed import SignedPrefix, size_of
-from server.signer import Publisher, signer
-from server.stores import Stores, stores
+from server.signer import Publisher
+from server.stores import Stores, pen_of, people_in, stores
 from server.tally import Tally
 
 log_line = structlog.get_logger()
 
 SCHEMAS = (SCHEMA, sqlite_ledger.SCHEMA, meetings.SCHEMA)
-PEOPLE_SCHEMAS = (people.SCHEMA, names.SCHEMA)
 BOARDS_SCHEMAS = (generations.SCHEMA,)
 WEB = ROOT / "server" / "web"
 SECURITY = {
@@ -121,40 +119,48 @@ def _meetings(found: Stores) -> Meetings:
     return SqliteMeetings(found.embedded)
 
 
+def _joins(found: Stores, burst: int) -> Joins:
+    return JoinsEverywhere(burst, found.redis) if found.redis is not None else JoinsHere(burst)
+
+
+def _others(found: Stores) -> Others:
+    return RedisOthers(found.redis) if found.redis is not None else Nobody()
+
+
 @contextlib.asynccontextmanager
 async def _parts(settings: Settings) -> AsyncIterator[Parts]:
     """All parts, built and joined; what was opened is closed in reverse order."""
     settings.data.mkdir(parents=True, exist_ok=True)
-    keys, tally = operator_keys(settings.keys), Tally()
+    tally = Tally()
     async with contextlib.AsyncExitStack() as opened:
         found = await opened.enter_async_context(stores(settings, SCHEMAS))
-        people_database = await Database.open(settings.people, PEOPLE_SCHEMAS, shared=True)
-        opened.push_async_callback(people_database.close)
+        keys = await shared_keys.keys(settings, found.redis)
+        people = await opened.enter_async_context(people_in(found, settings, move=True))
+        sessions = Sessions()
+        people.listen(sessions.end)
         boards_database = await Database.open(settings.boards, BOARDS_SCHEMAS, shared=True)
         opened.push_async_callback(boards_database.close)
-        if found.embedded is not None:
-            await people.move_from(found.embedded, people_database)
-        called = Names(people_database)
 
         ledger, kept = found.ledger, archive(settings.archive)
         recent = RecentLog(found.log) if found.redis is not None else None
         log = ArchivedLog(recent or found.log, kept)
         sequencer = Sequencer(found.log, ledger)
-        publisher = Publisher(ledger, found.log, kept, signer(ledger_key(settings.keys)), settings.keys)
+        pen = pen_of(settings, found.redis)
+        publisher = Publisher(ledger, found.log, kept, keys.ledger, settings.keys, pen)
         signed = SignedPrefix(ledger, size_of(publisher))
         projector = Projector(boards_database, signed)
         publisher.listen(projector.wake)
         await projector.begin()
         boards = Boards(boards_database, projector)
 
-        games = Games(log, keys, now_ms, sequencer.closed, partial(is_barred, ledger), tally)
+        games = Games(log, keys.operator, now_ms, sequencer.closed, partial(is_barred, ledger), tally)
         audience = Audience(games, log, recent.common if recent is not None else None)
         if recent is not None and found.redis is not None:
             recent.on_fork(games.lose)
             found.redis.on_join(recent.suspect)
         rating = partial(ratings.rating, projector)
-        meeting = hall(games, audience, _meetings(found), rating, called.of, now_ms, keys[max(keys)])
-        opened.push_async_callback(meeting.queue.end)
+        meeting = hall(games, audience, _meetings(found), rating, people.called, now_ms, keys.newest, _others(found))
+        opened.push_async_callback(meeting.end)
         yield Parts(
             settings=settings,
             clock=now_ms,
@@ -162,7 +168,7 @@ async def _parts(settings: Settings) -> AsyncIterator[Parts]:
             games=games,
             audience=audience,
             recordings=Recordings(log),
-            people=People(people_database),
+            people=people,
             ledger=ledger,
             sequencer=sequencer,
             publisher=publisher,
@@ -173,14 +179,13 @@ async def _parts(settings: Settings) -> AsyncIterator[Parts]:
             boards=boards,
             boards_database=boards_database,
             hall=meeting,
-            board_feeds=BoardFeeds(boards, projector, called.of, now_ms),
-            people_database=people_database,
-            names=called,
-            joins=Joins(settings.joins_max),
+            board_feeds=BoardFeeds(boards, projector, people.called, now_ms),
+            joins=_joins(found, settings.joins_max),
             beats=Beats(log),
             sweep=Sweep(games, log, now_ms, tally),
             tally=tally,
             doors=Doors(),
+            sessions=sessions,
         )
 
 
@@ -191,6 +196,7 @@ def _works(parts: Parts) -> tuple[Callable[[], Awaitable[None]], ...]:
         partial(parts.sweep.for_ever, parts.settings.sweep_seconds),
         *parts.hall.loops,
         parts.audience.heal,
+        partial(parts.sessions.run, parts.people),
         parts.board_feeds.run,
         parts.sequencer.run,
         parts.publisher.run,

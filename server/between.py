@@ -5,7 +5,7 @@ A game is written down as arranged before it is opened, so a server that dies be
 
 import asyncio
 import hmac
-from collections.abc import Callable, Coroutine, Sequence
+from collections.abc import Callable, Collection, Coroutine, Sequence
 from typing import Any
 
 import structlog
@@ -167,6 +167,10 @@ class Between:
     async def offers(self, player: bytes) -> Sequence[Rematch]:
         """Asked of the player."""
         return await self._meetings.offers(player)
+
+    def asking(self) -> Collection[bytes]:
+        """Whoever asked for a rematch here, and perhaps still does."""
+        return self._asking
 
     def gone(self, player: bytes) -> None:
         """The player's last connection has ended, and with it what he asked for."""

@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 import structlog
 
+from events.log import Unknown
 from projections import leaderboard, windows
 from projections.leaderboard import BadBoard, Board
 from projections.standings import Place
@@ -61,7 +62,7 @@ class BoardFeeds:
             return
         try:
             feed = await self._look(topic, board)
-        except NotReady:
+        except (NotReady, Unknown):
             watcher.tell(NotSubscribed(topic, Trouble.TRY_AGAIN))
             return
         # Nothing is awaited from here on: the feed stays as long as somebody follows it.
@@ -99,7 +100,7 @@ class BoardFeeds:
             assert board is not None, topic
             try:
                 await self._look(topic, board)
-            except NotReady as error:
+            except (NotReady, Unknown) as error:
                 log_line.warning("a board's feed waits", topic=topic, why=repr(error))
 
     def _wait_seconds(self) -> float:
@@ -118,7 +119,7 @@ class BoardFeeds:
             return None
 
     async def _look(self, topic: str, board: Board) -> Feed:
-        """The topic's feed, told how the board stands now. Raises NotReady."""
+        """The topic's feed, told how the board stands now. Raises NotReady, Unknown."""
         async with self._looking:
             standings = await self._boards.standings(board)
             top = standings.top(TOP)

@@ -28,13 +28,13 @@ from server import auditing, backup, copying, keyring, operating, rebuilding, re
 from server.archive import archive
 from server.archived import ArchivedLog
 from server.games import Damaged
-from server.keys import BadKeys, ledger_key
+from server.keys import BadKeys
 from server.prove import NoProof, make_proof
 from server.refill import Refilled, Unrefillable, last_signed
 from server.refill import refill as refilled
 from server.retelling import Pace, pressed, retell
+from server.shared_keys import public_key
 from server.signed import SignedPrefix, noted_size
-from server.signer import signer
 from server.stores import FAULTS, stores_to_read, stores_to_refill
 from server.telling import Seats
 from server.terminal import BAR, Data, chosen, err, fail, out
@@ -68,7 +68,7 @@ def serve(
     given = chosen(data)
     try:
         started = run(given, host or given.host, given.port if port is None else port, open_page, demo)
-    except (NotEmpty, *FAULTS, BadKeys) as error:
+    except (NotEmpty, *FAULTS, Unknown, BadKeys) as error:
         fail(str(error))
     except sqlite3.DatabaseError as error:
         fail(f"{given.log}: {error}")
@@ -197,8 +197,8 @@ def refill(data: Data = None) -> None:
     given = chosen(data)
 
     async def run() -> Refilled:
-        key = signer(ledger_key(given.keys)).key
         kept = archive(given.archive)
+        key = await public_key(given, kept)
         signed = await last_signed(kept, key, given.keys)
         async with stores_to_refill(given) as opened:
             with Progress(*BAR, console=err, transient=True) as bar:
@@ -245,13 +245,13 @@ def rebuild(
 
     async def run() -> bool:
         async with stores_to_read(given) as opened:
-            key = signer(ledger_key(given.keys)).key
+            key = await public_key(given, archive(given.archive))
             signed = SignedPrefix(opened.ledger, noted_size(given.keys, key))
             return await rebuilding.run(given.boards, signed, names or rebuilding.NAMES, force, back, out)
 
     try:
         well = asyncio.run(run())
-    except (*FAULTS, BadKeys, sqlite3.DatabaseError) as error:
+    except (*FAULTS, BadKeys, BaseError, sqlite3.DatabaseError) as error:
         fail(str(error))
     if not well:
         raise typer.Exit(1)

@@ -1,15 +1,19 @@
 """Where people meet: everything of this process that a game between two people needs beside its log."""
 
+import contextlib
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 
+from events.log import Unknown
 from server.audience import Audience, Watcher
 from server.between import Between
+from server.exchange import Exchange
 from server.games import Games
 from server.lobby import Lobby
 from server.meetings import Meetings
 from server.mine import Mine
 from server.nameplates import Called, Nameplates
+from server.others import Others
 from server.presence import Presence
 from server.queue import Queue, Rating
 
@@ -22,11 +26,19 @@ class Hall:
     lobby: Lobby
     mine: Mine
     nameplates: Nameplates
+    exchange: Exchange
 
     @property
     def loops(self) -> tuple[Callable[[], Awaitable[None]], ...]:
         """What runs for ever."""
-        return (self.presence.run, self.queue.run, self.lobby.run, self.mine.run, self.nameplates.run)
+        here = (self.presence.run, self.queue.run, self.lobby.run, self.mine.run, self.nameplates.run)
+        return (*here, self.exchange.run)
+
+    async def end(self) -> None:
+        """The process goes, and with it what it was waiting for and what it told the others."""
+        await self.queue.end()
+        with contextlib.suppress(Unknown):
+            await self.exchange.end()
 
     def leave(self, watcher: Watcher) -> None:
         """The connection is gone."""
@@ -44,10 +56,11 @@ def hall(
     called: Called,
     clock: Callable[[], int],
     key: bytes,
+    others: Others,
 ) -> Hall:
     """`clock`: Unix milliseconds; `key`: a secret of the operator's."""
     between = Between(games, meetings, key)
-    presence = Presence(games, audience)
+    presence = Presence(games, audience, others.alone)
     queue = Queue(games, between, meetings, rating, clock, presence.connected)
 
     def gone(player: bytes) -> None:
@@ -55,5 +68,12 @@ def hall(
         between.gone(player)
 
     presence.listen(gone, changed=lambda player: None)
+    presence.care(queue.players)
+    presence.care(between.asking)
     lobby = Lobby(games, audience, between, presence, called)
-    return Hall(between, presence, queue, lobby, Mine(between, queue), Nameplates(games, audience, called))
+    mine = Mine(between, queue)
+    between.listen(others.tell)
+    for heard in (mine.changes, lobby.look_up):
+        others.listen(heard)
+    exchange = Exchange(others, presence, lobby, mine)
+    return Hall(between, presence, queue, lobby, mine, Nameplates(games, audience, called), exchange)

@@ -2,7 +2,6 @@
 
 import asyncio
 import math
-import time
 from collections.abc import Awaitable, Callable, Mapping
 from fractions import Fraction
 from typing import Any
@@ -133,21 +132,21 @@ async def join(request: Request) -> Response:
             known = (await session(request, parts.people)).player
             if known is not None:
                 return JSONResponse({"player": known.hex()})
-            _may_join(request)
+            await _may_join(request)
             player, token = await parts.people.join(parts.clock())
             return with_cookie(JSONResponse({"player": player.hex()}, 201), request, token)
         case "bearer":
-            _may_join(request)
+            await _may_join(request)
             player, token = await parts.people.join(parts.clock())
             return JSONResponse({"player": player.hex(), "token": token_text(token)}, 201)
         case _:
             raise Problem(400, "bad_body", 'keep is "cookie" or "bearer"')
 
 
-def _may_join(request: Request) -> None:
-    """Raises Problem."""
+async def _may_join(request: Request) -> None:
+    """Raises Problem, Unknown."""
     address = request.client.host if request.client is not None else ""
-    wait_seconds = parts_of(request).joins.wait_seconds(address, time.monotonic())
+    wait_seconds = await parts_of(request).joins.wait_seconds(address)
     if wait_seconds:
         headers = {"Retry-After": str(math.ceil(wait_seconds))}
         raise Problem(429, "too_many_players", "Too many new players came from this address.", headers)

@@ -5,7 +5,7 @@ from urllib.parse import urlsplit
 
 from starlette.requests import HTTPConnection
 
-from server.people import People, token_of
+from server.people import People, token_hash, token_of
 
 COOKIE = "statecraft"
 COOKIE_SECONDS = 400 * 24 * 3600
@@ -19,6 +19,8 @@ class WrongToken(Exception):
 @dataclass(frozen=True, slots=True)
 class Session:
     player: bytes | None
+    token_hash: bytes = b""
+    """Of the player's token; empty: there is no player."""
     why_not: str | None = None
     """Why a cookie that came doesn't count."""
 
@@ -40,14 +42,16 @@ async def session(connection: HTTPConnection, people: People, reading: bool = Fa
     if scheme:
         token = token_of(text.strip()) if scheme.lower() == "bearer" else None
         player = await people.who(token) if token else None
-        if player is None:
+        if token is None or player is None:
             raise WrongToken
-        return Session(player)
+        return Session(player, token_hash(token))
     cookie = connection.cookies.get(COOKIE)
     if cookie is None:
         return Session(None)
     if not reading and not same_origin(connection):
-        return Session(None, "wrong_origin")
+        return Session(None, why_not="wrong_origin")
     token = token_of(cookie)
     player = await people.who(token) if token else None
-    return Session(player, None if player else "wrong_token")
+    if token is None or player is None:
+        return Session(None, why_not="wrong_token")
+    return Session(player, token_hash(token))

@@ -38,6 +38,10 @@ def has_keys(folder: Path) -> bool:
     return any(folder.glob("operator-*.key"))
 
 
+def has_ledger_key(folder: Path) -> bool:
+    return (folder / "ledger.key").exists()
+
+
 def rotate(folder: Path) -> int:
     """Make the next key: its number. Raises BadKeys."""
     number = max(operator_keys(folder)) + 1

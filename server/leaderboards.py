@@ -109,7 +109,7 @@ def _places(standings: Standings, query: dict[str, str]) -> Places:
 
 
 async def told(parts: Parts, found: Places) -> list[dict[str, Any]]:
-    known = await parts.names.of([place.player for place in found.places])
+    known = await parts.people.called([place.player for place in found.places])
     return [
         {
             "rank": place.rank,

@@ -1,10 +1,13 @@
-"""The feed `lobby`: open seats and games being played. Soft state: what the games of this process have told."""
+"""The feed `lobby`: open seats and games being played. Soft state: what the games of this process, and others, told."""
 
 import asyncio
+import contextlib
 from collections import OrderedDict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import islice
+from typing import TypeVar
 
+import msgspec
 import structlog
 from msgspec.structs import replace
 
@@ -27,10 +30,21 @@ TELL_SECONDS = 1.0
 log_line = structlog.get_logger()
 
 
+class _Rows(msgspec.Struct, frozen=True):
+    """What a server shows of its own."""
+
+    seats: list[OpenSeat]
+    live: list[LiveGame]
+
+
 class Lobby:
     """What is open and what is played, told at most once a second."""
 
     def __init__(self, games: Games, audience: Audience, between: Between, presence: Presence, called: Called) -> None:
+        self.packed = b""
+        """What other servers are told: the rows of this one."""
+        self._elsewhere: tuple[_Rows, ...] = ()
+        """The rows of other servers."""
         self._games = games
         self._between = between
         self._called = called
@@ -43,12 +57,24 @@ class Lobby:
         """Players whose open seats have to be looked up."""
         games.listen(self._published)
         audience.listen(self._watched)
-        between.listen(self._makers.add)
+        between.listen(self.look_up)
         presence.listen(gone=lambda player: None, changed=self._makers.add)
 
     def __len__(self) -> int:
         """Makers and games in mind."""
         return len(self._seats) + len(self._live) + len(self._makers)
+
+    def look_up(self, player: bytes) -> None:
+        """Something may have changed with the player's open seats."""
+        self._makers.add(player)
+
+    def hear(self, lobbies: Sequence[bytes]) -> None:
+        """All that other servers tell of theirs. What can't be read comes from another release, and isn't shown."""
+        found = []
+        for packed in lobbies:
+            with contextlib.suppress(msgspec.MsgspecError):
+                found.append(msgspec.msgpack.decode(packed, type=_Rows))
+        self._elsewhere = tuple(found)
 
     def _published(self, id_: bytes, live: Live | None, before: Head, events: tuple[Stored, ...]) -> None:
         if live is None:
@@ -93,10 +119,16 @@ class Lobby:
         seats = sorted((key, seat) for rows in self._seats.values() for key, seat in rows.items())[:ROWS_MAX]
         shown = list(islice((live for live in reversed(self._live.values()) if self._is_played(live)), ROWS_MAX))
         names = await self._names([bytes.fromhex(seat.player) for _, seat in seats], shown)
+        own = _Rows(
+            [replace(seat, name=names.get(bytes.fromhex(seat.player))) for _, seat in seats],
+            [_row(live, self._presence.watchers(live.game), names) for live in shown],
+        )
+        self.packed = msgspec.msgpack.encode(own)
+        servers = (own, *self._elsewhere)
         self.feed.set(
             {
-                "seats": {key: replace(seat, name=names.get(bytes.fromhex(seat.player))) for key, seat in seats},
-                "live": {live.game.hex(): _row(live, self._presence.watchers(live.game), names) for live in shown},
+                "seats": _by_game(row for rows in servers for row in rows.seats),
+                "live": _by_game(row for rows in servers for row in rows.live),
             }
         )
 
@@ -130,6 +162,19 @@ class Lobby:
             self._seats[player] = rows
         else:
             self._seats.pop(player, None)
+
+
+R = TypeVar("R", OpenSeat, LiveGame)
+
+
+def _by_game(rows: Iterable[R]) -> dict[str, R]:
+    """ROWS_MAX of them. Who plays at two servers has a row at both: the first one stands."""
+    found: dict[str, R] = {}
+    for row in rows:
+        if len(found) == ROWS_MAX:
+            break
+        found.setdefault(row.game, row)
+    return found
 
 
 def _row(live: Live, watchers: int, names: Mapping[bytes, str]) -> LiveGame:

@@ -49,6 +49,11 @@ class Mine:
             self._changed.add(player)
             self._news.set()
 
+    def all_change(self) -> None:
+        """Something may have been missed."""
+        for player in self._own:
+            self.changes(player)
+
     async def follow(self, watcher: Watcher, player: bytes, after: tuple[int, bytes] | None) -> None:
         """Raises Unknown."""
         own = self._own.setdefault(player, _Own(Feed("me", SECTIONS)))

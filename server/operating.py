@@ -10,19 +10,17 @@ from typing import Annotated, TypeVar
 import typer
 from rich.progress import BarColumn, DownloadColumn, Progress, TextColumn, TimeRemainingColumn
 
-from events.database import Database
 from events.entries import PLAYER_BYTES
 from events.ledger import Ledger
 from events.log import Unknown
-from server import barring, erasing, names, people
+from server import barring
 from server.adding import add, missing
 from server.barring import CannotBar
 from server.clock import now_ms
 from server.importing import REFUSALS_MAX, Read, read
-from server.names import Names
 from server.people import People
 from server.settings import Settings
-from server.stores import FAULTS, stores_beside
+from server.stores import FAULTS, people_in, stores_beside
 from server.terminal import Data, chosen, err, fail, out
 
 BYTES_BAR = (TextColumn("{task.description}"), BarColumn(), DownloadColumn(), TimeRemainingColumn())
@@ -35,18 +33,14 @@ class Store:
     """Beside the server that may be serving it: what is written to the ledger here compares its head."""
 
     ledger: Ledger
-    people: Database
+    people: People
 
 
 @asynccontextmanager
 async def _open(given: Settings) -> AsyncIterator[Store]:
     given.data.mkdir(parents=True, exist_ok=True)
-    async with stores_beside(given) as found:
-        known = await Database.open(given.people, (people.SCHEMA, names.SCHEMA), shared=True)
-        try:
-            yield Store(found.ledger, known)
-        finally:
-            await known.close()
+    async with stores_beside(given) as found, people_in(found, given) as people:
+        yield Store(found.ledger, people)
 
 
 def _run(given: Settings, work: Callable[[Store], Awaitable[T]]) -> T:
@@ -79,8 +73,7 @@ def import_(
     async def work(store: Store) -> tuple[Read, int]:
         with file.open("rb") as lines, Progress(*BYTES_BAR, console=err, transient=True) as bar:
             task = bar.add_task("reading", total=file.stat().st_size)
-            known = People(store.people).known
-            found = await read(lines, now_ms(), known, lambda done: bar.update(task, completed=done))
+            found = await read(lines, now_ms(), store.people.known, lambda done: bar.update(task, completed=done))
         leaves = found.leaves
         fresh = await missing(store.ledger, leaves)
         if fresh and not found.refusals and not dry_run:
@@ -117,7 +110,7 @@ def bar(
     async def work(store: Store) -> int:
         if lift:
             return await barring.lift(store.ledger, id_, now_ms())
-        if not await People(store.people).known([id_]):
+        if not await store.people.known([id_]):
             raise CannotBar(f"there is no player {player} here")
         return await barring.bar(store.ledger, id_, reason or "", now_ms())
 
@@ -138,7 +131,7 @@ def hide_name(
 ) -> None:
     """Show a player's present name to nobody; a name chosen later is shown."""
     id_ = _player(player)
-    if not _run(chosen(data), lambda store: Names(store.people).hide(id_, not show)):
+    if not _run(chosen(data), lambda store: store.people.hide(id_, not show)):
         fail(f"player {player} has no name", 1)
     out.print(f"The name of player {player} is {'shown again' if show else 'hidden'}.")
 
@@ -149,7 +142,7 @@ def erase(
 ) -> None:
     """Erase a player's name and token, for good. What the ledger holds stays, under an id that names nobody."""
     id_ = _player(player)
-    if not _run(chosen(data), lambda store: erasing.erase(store.people, id_)):
+    if not _run(chosen(data), lambda store: store.people.erase(id_)):
         fail(f"there is no player {player} here", 1)
     out.print(f"Player {player} is erased.")
 

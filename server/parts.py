@@ -1,8 +1,7 @@
 """What the endpoints work with, as server/app.py joins it."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
 
 from events.database import Database
 from events.ledger import Ledger
@@ -27,9 +26,6 @@ from server.signed import SignedPrefix
 from server.signer import Publisher
 from server.tally import Tally
 
-if TYPE_CHECKING:
-    from server.names import Names
-
 
 @dataclass(slots=True)
 class Parts:
@@ -53,12 +49,10 @@ class Parts:
     boards_database: Database
     hall: Hall
     board_feeds: BoardFeeds
-    people_database: Database
-    names: "Names"
     joins: Joins
     beats: Beats
     sweep: Sweep
     tally: Tally
     doors: Doors
-    sessions: Sessions = field(default_factory=Sessions)
+    sessions: Sessions
     connections: int = 0

@@ -7,12 +7,10 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
-from server.erasing import erase
 from server.http import Nothing, Problem, bearer, parts_of, read_body, with_cookie
 from server.identity import COOKIE, session
-from server.names import Taken, TooSoon
 from server.naming import BadName
-from server.people import token_of, token_text
+from server.people import Taken, TooSoon, token_of, token_text
 
 
 class Name(msgspec.Struct, forbid_unknown_fields=True):
@@ -31,7 +29,7 @@ async def rename(request: Request) -> Response:
     wanted: Name = await read_body(request, Name)
     parts, player = parts_of(request), await _player(request)
     try:
-        name = await parts.names.choose(player, wanted.name, parts.clock())
+        name = await parts.people.choose(player, wanted.name, parts.clock())
     except BadName as bad:
         raise Problem(400, "bad_name", str(bad)) from bad
     except Taken as taken:
@@ -45,8 +43,7 @@ async def rename(request: Request) -> Response:
 async def erase_me(request: Request) -> Response:
     await read_body(request, Nothing)
     parts, player = parts_of(request), await _player(request)
-    await erase(parts.people_database, player)
-    parts.sessions.end(player)
+    await parts.people.erase(player)
     answer = JSONResponse({"erased": player.hex()})
     answer.delete_cookie(COOKIE)
     return answer
@@ -60,7 +57,6 @@ async def renew(request: Request) -> Response:
     fresh = await parts.people.renew(old) if old is not None else None
     if fresh is None:
         raise Problem(403, "no_session", "It was renewed at the same moment.")
-    parts.sessions.end(player)
     if with_bearer:
         return JSONResponse({"player": player.hex(), "token": token_text(fresh)})
     return with_cookie(JSONResponse({"player": player.hex()}), request, fresh)

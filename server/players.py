@@ -44,7 +44,7 @@ async def record(parts: Parts, player: bytes) -> dict[str, Any]:
     by_ladder = {records.parts(key)[1]: row for key, row in kept}
     return {
         "player": player.hex(),
-        "name": (await parts.names.of([player])).get(player),
+        "name": (await parts.people.called([player])).get(player),
         "barred": barred.reason if (barred := await standing(parts.ledger, player)) is not None else None,
         "as_of": as_of,
         "leaf_hash": leaf_hash,
@@ -126,7 +126,7 @@ async def games(parts: Parts, player: bytes, query: dict[str, str]) -> dict[str,
     ladder, count = _ladder_asked(query), number(query, "count", COUNT, 1, COUNT_MAX)
     below = number(query, "cursor", history.INDEX_MAX, 0, history.INDEX_MAX)
     page = await past.read(parts.projector, player, ladder, below, count)
-    known = await parts.names.of([game.row.opponent for game in page.games if game.row.opponent])
+    known = await parts.people.called([game.row.opponent for game in page.games if game.row.opponent])
     return {
         "player": player.hex(),
         "ladder": ladder,

@@ -6,9 +6,9 @@ from events.notes import VerifierKey
 from projections import saved
 from projections.proof import Place, Proof, check, save
 from server.archive import CHECKPOINT, Archive, archive, game_path
-from server.keys import ledger_key
 from server.settings import Settings
-from server.signer import Signed, read_note, signer
+from server.shared_keys import public_key
+from server.signer import Signed, read_note
 from server.stores import stores_to_read
 from server.witness import witness
 
@@ -26,7 +26,7 @@ async def make_proof(settings: Settings, name: str) -> bytes:
     if settings.redis is None and not settings.log.is_file():
         raise NoProof(f"there is no log at {settings.log}")
     game, kept = bytes.fromhex(name), archive(settings.archive)
-    key = signer(ledger_key(settings.keys)).key
+    key = await public_key(settings, kept)
     note = await kept.get(CHECKPOINT)
     async with stores_to_read(settings) as opened:
         signed = None if note is None else read_note(note, key)

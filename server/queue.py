@@ -3,7 +3,7 @@
 import asyncio
 import contextlib
 import secrets
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Collection
 
 import structlog
 
@@ -62,6 +62,10 @@ class Queue:
     def listen(self, changed: Callable[[bytes], None]) -> None:
         """Be told of a player who waits, or waits no longer."""
         self._listeners.append(changed)
+
+    def players(self) -> Collection[bytes]:
+        """Whoever waits here."""
+        return self._waiting.keys()
 
     def of(self, player: bytes) -> list[str]:
         """The rules that the player waits for."""

@@ -13,14 +13,13 @@ from starlette.applications import Starlette
 
 from events.database import Database
 from events.notes import VerifierKey
-from server import demo, logs
-from server.app import BOARDS_SCHEMAS, PEOPLE_SCHEMAS, SCHEMAS, application
+from server import demo, logs, shared_keys
+from server.app import BOARDS_SCHEMAS, SCHEMAS, application
 from server.bounds import Http, socket_class
-from server.keys import BadKeys, has_keys, ledger_key, operator_keys
+from server.keys import BadKeys, has_keys
 from server.parts import Parts
 from server.settings import Settings
-from server.signer import signer
-from server.stores import stores
+from server.stores import people_in, stores
 from server.wire import FRAME_BYTES_MAX
 
 THREAD_SWITCH_SECONDS = 0.0005
@@ -85,18 +84,16 @@ async def _try(settings: Settings, empty: bool) -> VerifierKey:
     """The ledger's key. Whatever stops the application stops here first: uvicorn would tell it as a stack trace."""
     settings.data.mkdir(parents=True, exist_ok=True)
     async with stores(settings, SCHEMAS) as found:
-        has_games = bool(await found.log.games(limit=1))
+        async with people_in(found, settings):
+            has_games = bool(await found.log.games(limit=1))
         if empty and (has_games or (await found.ledger.head()).size):
             raise NotEmpty("the store has games or records: the demo fills an empty install only")
-    if has_games and not has_keys(settings.keys):
-        # New ones would be made, and no game that runs could go on.
-        raise BadKeys(f"the store has games, but {settings.keys} no keys: put them back (docs/operations.md)")
-    operator_keys(settings.keys)
-    key = signer(ledger_key(settings.keys)).key
+        if has_games and not has_keys(settings.keys):
+            # New ones would be made, and no game that runs could go on.
+            raise BadKeys(f"the store has games, but {settings.keys} no keys: put them back (docs/operations.md)")
+        key = (await shared_keys.keys(settings, found.redis)).verifier
     boards = await Database.open(settings.boards, BOARDS_SCHEMAS, shared=True)
     await boards.close()
-    people = await Database.open(settings.people, PEOPLE_SCHEMAS, shared=True)
-    await people.close()
     return key
 
 

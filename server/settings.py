@@ -42,7 +42,9 @@ class Settings:
     proxies: str = "127.0.0.1"
     """Whose X-Forwarded-For is believed: addresses and networks, with commas, or `*`."""
     redis: Address | None = None
-    """Where log and ledger are; None: in the embedded file. People, and who waits for whom, are there in any case."""
+    """Where log, ledger, people and who waits for whom are; None: in the embedded files."""
+    signs: bool = True
+    """Whether this server signs the ledger, when no other does. The embedded file has but one."""
     durability: Durability = FSYNC
     """What an acknowledgement is worth on Redis. The embedded file always fsyncs."""
 
@@ -87,6 +89,7 @@ def settings(environment: Mapping[str, str] | None = None) -> Settings:
         leave_seconds=_number(given, "STATECRAFT_LEAVE_SECONDS", 0, 0, 600),
         proxies=given.get("STATECRAFT_PROXIES", "127.0.0.1"),
         redis=_redis(given.get("STATECRAFT_STORE", "")),
+        signs=_signs(given),
         durability=_durability(given.get("STATECRAFT_DURABILITY", "")),
     )
 
@@ -97,6 +100,13 @@ def _secret(given: Mapping[str, str], name: str) -> str | None:
         # It isn't repeated: it may be nearly right.
         raise BadSetting(f"{name} has at least {SECRET_LENGTH_MIN} printable ASCII characters, or isn't set")
     return text
+
+
+def _signs(given: Mapping[str, str]) -> bool:
+    signs = _number(given, "STATECRAFT_SIGNS", 1, 0, 1) == 1
+    if not signs and not given.get("STATECRAFT_STORE"):
+        raise BadSetting("STATECRAFT_SIGNS is 0, and STATECRAFT_STORE isn't set: nobody else signs the embedded file")
+    return signs
 
 
 def _redis(url: str) -> Address | None:

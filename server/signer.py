@@ -1,15 +1,13 @@
 """Publishes the ledger and signs it: first the archive holds what is signed, then there is a signature.
 
-Exactly one process signs (it holds a lock); the others of its machine read on, and one of them takes over. What is
-signed is final: the last signed note is kept in the archive and beside the key, and nothing is ever signed that doesn't
-begin with what both of them say. docs/audit.md has the formats.
+Exactly one process signs (it holds the pen: server/pen.py); the others of its store read on, and one of them takes
+over. What is signed is final: the last signed note is kept in the archive and beside the key, and nothing is ever
+signed that doesn't begin with what both of them say. docs/audit.md has the formats.
 """
 
 import asyncio
 import contextlib
-import fcntl
-import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
@@ -20,29 +18,24 @@ from obstore.exceptions import BaseError
 from events import chain, entries, ledger, merkle, notes, tiles
 from events.entries import Closing
 from events.ledger import Ledger
-from events.log import LetGo, Log
+from events.log import LetGo, Log, Unknown
 from events.merkle import Frontier, leaf_hash
 from events.notes import BadCheckpoint, BadNote, Checkpoint, VerifierKey
 from events.tiles import WIDTH, Bundle, Tile
 from projections import saved
 from server.archive import CHECKPOINT, KEY, Archive, Different, game_path, read_file, write_file
+from server.pen import Claimed, Pen, Refuses, Signing
 
 SIGN_SECONDS = 0.25
 """Between two looks, and so between two signatures."""
 FOLLOW_SECONDS = 0.5
 """Between two looks at what another process has signed, and whether it still does."""
+BEHIND_SECONDS_MAX = 15.0
+"""Without a note of what another process was about to sign: it isn't this archive, or that one can't write there."""
 LEAVES_MAX = 4096
 """Under one signature more than under the last, so that publishing takes a bounded amount of memory."""
 
 log_line = structlog.get_logger()
-
-
-class Refuses(Exception):
-    """Nothing is signed, and why, and what to do."""
-
-
-class Signing(Refuses):
-    """Another process signs."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,13 +64,19 @@ def read_note(note: bytes, key: VerifierKey) -> Signed:
 class Publisher:
     """The ledger's one signing hand. `signed` is what everybody may read."""
 
-    def __init__(self, ledger_: Ledger, log: Log, archive: Archive, hand: notes.Signer, folder: Path) -> None:
+    def __init__(
+        self, ledger_: Ledger, log: Log, archive: Archive, hand: notes.Signer | VerifierKey, folder: Path, pen: Pen
+    ) -> None:
+        """`hand`: the ledger's key; the public one alone where the pen is never taken. `folder`: where notes are."""
         self._ledger = ledger_
         self._log = log
         self._archive = archive
         self._hand = hand
         self._folder = folder
-        self._lock: int | None = None
+        self._pen = pen
+        self._holds = False
+        """Whether the ledger was held against both notes since the pen was taken."""
+        self._behind_since: float | None = None
         self._archived = 0
         """Leaves that the archive's own note covers."""
         self._grown = asyncio.Event()
@@ -95,7 +94,7 @@ class Publisher:
 
     @property
     def key(self) -> VerifierKey:
-        return self._hand.key
+        return self._hand.key if isinstance(self._hand, notes.Signer) else self._hand
 
     async def run(self) -> None:
         """For ever. What keeps it from signing it says once, and tries again."""
@@ -111,6 +110,8 @@ class Publisher:
                         seconds = FOLLOW_SECONDS
                 except Refuses as refuses:
                     refusal = str(refuses)
+                except Unknown as error:
+                    refusal = f"the store can't be used: {error}"
                 except (OSError, BaseError) as error:
                     refusal = f"the archive or the keys' folder can't be used: {error}"
                 if refusal is not None and refusal != self.refusal:
@@ -118,17 +119,25 @@ class Publisher:
                 self.refusal = refusal
                 await asyncio.sleep(seconds)
         finally:
-            self.close()
+            await self.close()
 
-    def close(self) -> None:
-        if self._lock is not None:
-            os.close(self._lock)
-            self._lock = None
+    async def close(self) -> None:
+        self._holds = False
+        await self._pen.let_go()
 
     async def sign(self) -> bool:
         """Publish and sign what is new, at most LEAVES_MAX leaves; whether there is more. Raises Refuses."""
-        if self._lock is None:
-            await self._begin()
+        try:
+            await self._pen.take()
+            if not self._holds:
+                await self._begin_or_let_go()
+            return await self._sign()
+        except Signing:
+            self._holds = False
+            raise
+
+    async def _sign(self) -> bool:
+        assert isinstance(self._hand, notes.Signer), "who has no key isn't given the pen"
         head = await self._ledger.head()
         size = self.signed.size if self.signed else 0
         if head.size < size or (self.signed and await self._root(size) != self.signed.checkpoint.root):
@@ -139,6 +148,7 @@ class Publisher:
         checkpoint = Checkpoint(self.key.name, target, await self._root(target))
         await self._check_consistency(checkpoint)
         await self._publish(checkpoint)
+        await self._pen.claim(Claimed(target, checkpoint.root))
         note = notes.sign(str(checkpoint), self._hand)
         await asyncio.to_thread(write_file, self._folder / "ledger.note", note, over=True)
         await self._archive.put({CHECKPOINT: note}, over=True)
@@ -151,8 +161,31 @@ class Publisher:
         """What another process has signed and published. Raises Refuses."""
         kept = self._noted("the archive's checkpoint", await self._archive.get(CHECKPOINT))
         if kept is not None and (self.signed is None or kept.size > self.signed.size):
+            await self._keep(kept)
             self._show(kept)
         self.begun.set()
+        await self._check_behind()
+
+    async def _keep(self, signed: Signed) -> None:
+        """Beside the key, for whoever takes the pen later, and for what reads it there."""
+        own = self._noted("the note beside the key", read_file(self._folder / "ledger.note"))
+        if own is None or own.size < signed.size:
+            with contextlib.suppress(OSError):  # Where nothing may be written nobody signs.
+                await asyncio.to_thread(write_file, self._folder / "ledger.note", signed.note, over=True)
+
+    async def _check_behind(self) -> None:
+        """Raises Refuses if for long nothing is here of what another process signs."""
+        claimed, now = await self._pen.claimed(), asyncio.get_running_loop().time()
+        if claimed is None or (self.signed is not None and self.signed.size >= claimed.size):
+            self._behind_since = None
+        elif self._behind_since is None:
+            self._behind_since = now
+        elif now - self._behind_since > BEHIND_SECONDS_MAX:
+            raise Refuses(
+                f"another server has {claimed.size} leaves to sign, and this archive has a note of "
+                f"{self.signed.size if self.signed else 0}: it can't write there, or names another archive "
+                "(STATECRAFT_ARCHIVE)"
+            )
 
     def _show(self, signed: Signed) -> None:
         self.signed = signed
@@ -171,21 +204,27 @@ class Publisher:
 
     # ------------------------------------------------------------ the beginning
 
-    async def _begin(self) -> None:
-        """Take the lock, and hold the ledger against both notes. Raises Refuses."""
-        lock = _lock(self._folder / "ledger.lock")
+    async def _begin_or_let_go(self) -> None:
+        """Whoever can't begin keeps nobody else from it."""
         try:
-            own = self._noted("the note beside the key", read_file(self._folder / "ledger.note"))
-            kept = self._noted("the archive's checkpoint", await self._archive.get(CHECKPOINT))
-            head = await self._ledger.head()
-            for noted in filter(None, (own, kept)):
-                if head.size < noted.size or await self._root(noted.size) != noted.checkpoint.root:
-                    raise Refuses(_went_another_way(noted.size, head.size))
-            await self._put({KEY: f"{self.key}\n".encode()}, over=False)
+            await self._begin()
         except BaseException:
-            os.close(lock)
+            await self._pen.let_go()
             raise
-        self._lock = lock
+        self._holds = True
+
+    async def _begin(self) -> None:
+        """Hold the ledger against both notes, and against what the last holder of the pen claimed. Raises Refuses."""
+        own = self._noted("the note beside the key", read_file(self._folder / "ledger.note"))
+        kept = self._noted("the archive's checkpoint", await self._archive.get(CHECKPOINT))
+        head, claimed = await self._ledger.head(), await self._pen.claimed()
+        stood = [(noted.size, noted.checkpoint.root) for noted in filter(None, (own, kept))]
+        if claimed is not None:
+            stood.append((claimed.size, claimed.root))
+        for size, root in stood:
+            if head.size < size or await self._root(size) != root:
+                raise Refuses(_went_another_way(size, head.size))
+        await self._put({KEY: f"{self.key}\n".encode()}, over=False)
         self._archived = kept.size if kept else 0
         # Between the two writes the one beside the key is ahead: what it covers is in the archive already.
         last = max(filter(None, (own, kept)), key=lambda noted: noted.size, default=None)
@@ -305,24 +344,3 @@ def _went_another_way(signed: int, held: int) -> str:
         f"{signed} leaves are signed, and this store's ledger, of {held}, doesn't begin with them: it comes from an "
         "older backup, or from elsewhere. Nothing is signed until `statecraft refill` has brought them back"
     )
-
-
-def _lock(path: Path) -> int:
-    path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-    lock = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
-    try:
-        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        os.close(lock)
-        raise Signing(f"another process signs ({path})") from None
-    return lock
-
-
-@contextlib.contextmanager
-def signing_alone(folder: Path) -> Iterator[None]:
-    """Nobody signs with the key in this folder meanwhile. Raises Signing."""
-    lock = _lock(folder / "ledger.lock")
-    try:
-        yield
-    finally:
-        os.close(lock)

@@ -10,6 +10,7 @@ from starlette.requests import HTTPConnection
 from starlette.responses import PlainTextResponse
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
+from events.log import Unknown
 from server.bounds import JOINED
 from server.connection import Connection, TooFast
 from server.identity import Session, WrongToken, session
@@ -162,6 +163,10 @@ async def endpoint(websocket: WebSocket) -> None:
         parts.tally.turned_away["wrong_token"] += 1
         await websocket.send_denial_response(PlainTextResponse("wrong token\n", 401))
         return
+    except Unknown:
+        parts.tally.turned_away["store"] += 1
+        await websocket.send_denial_response(PlainTextResponse("who you are can't be read now, come back\n", 503))
+        return
     if parts.doors.leaving:
         parts.tally.turned_away["leaving"] += 1
         await websocket.send_denial_response(PlainTextResponse("leaving, try the next server\n", 503))
@@ -211,16 +216,16 @@ async def _attend(websocket: WebSocket, parts: Parts, codec: Codec, who: Session
         reading.cancel()
 
     if who.player is not None:
-        parts.sessions.enter(who.player, end)
+        parts.sessions.enter(who.token_hash, end)
     try:
-        if who.player is not None and not await parts.people.known([who.player]):
-            end()  # It was erased since the handshake began.
+        if who.player is not None and not await _stands(parts, who):
+            end()  # It was renewed or erased since the handshake began.
         await asyncio.wait((reading, writing), return_when=asyncio.FIRST_COMPLETED)
     finally:
         connection.leave()
         parts.doors.leave(outgoing)
         if who.player is not None:
-            parts.sessions.leave(who.player, end)
+            parts.sessions.leave(who.token_hash, end)
         if reading.done() and not reading.cancelled() and (fault := reading.exception()) is not None:
             # As plain text: a log with the values of variables in it would tell keys and hands.
             log_line.error("a fault of ours closed a connection", why=format_exception(fault))
@@ -230,6 +235,14 @@ async def _attend(websocket: WebSocket, parts: Parts, codec: Codec, who: Session
         await asyncio.wait((writing,), timeout=0 if writing.done() else parts.settings.close_seconds)
         writing.cancel()
         await asyncio.gather(reading, writing, return_exceptions=True)
+
+
+async def _stands(parts: Parts, who: Session) -> bool:
+    """Where that can't be read now it is looked at again: server/sessions.py."""
+    try:
+        return bool(await parts.people.standing([who.token_hash]))
+    except Unknown:
+        return True
 
 
 @dataclass(slots=True)

@@ -1,8 +1,8 @@
-"""Where log and ledger are: in the embedded SQLite file, or in the Redis that a setting names. What opens them."""
+"""Where log, ledger and people are: in SQLite files, or in the Redis that a setting names. What opens them."""
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from events import sqlite, sqlite_ledger
 from events.database import Busy, Database, Newer
@@ -19,10 +19,15 @@ from events.redis_store import BadStore, RedisStore
 from events.sqlite import SqliteLog
 from events.sqlite_ledger import SqliteLedger
 from events.sqlite_moving import SqliteMovable
+from server import sqlite_people
+from server.pen import FilePen, NoPen, Pen, RedisPen, Signing
+from server.people import People
+from server.redis_people import RedisPeople
 from server.settings import Settings
-from server.signer import Signing, signing_alone
+from server.sqlite_people import SqlitePeople
 
 SCHEMAS = (sqlite.SCHEMA, sqlite_ledger.SCHEMA)
+PEOPLE_SCHEMAS = (sqlite_people.SCHEMA,)
 
 
 class Unfinished(Exception):
@@ -78,10 +83,37 @@ async def stores_beside(settings: Settings) -> AsyncIterator[Stores]:
 
 @asynccontextmanager
 async def stores_to_refill(settings: Settings) -> AsyncIterator[Stores]:
-    """While no server runs: the embedded file is locked, and so is the hand that signs. Raises FAULTS."""
-    with signing_alone(settings.keys):
-        async with stores(settings, SCHEMAS) as found:
+    """While no server runs: the embedded file is locked, and nobody else has the pen. Raises FAULTS, Unknown."""
+    async with stores(settings, SCHEMAS) as found:
+        pen = pen_of(replace(settings, signs=True), found.redis)
+        await pen.take()
+        try:
             yield found
+            await pen.forget()
+        finally:
+            await pen.let_go()
+
+
+def pen_of(settings: Settings, redis: RedisStore | None) -> Pen:
+    """Who may sign what is stored there."""
+    if redis is None:
+        return FilePen(settings.keys)
+    return RedisPen(redis) if settings.signs else NoPen(RedisPen(redis))
+
+
+@asynccontextmanager
+async def people_in(found: Stores, settings: Settings, move: bool = False) -> AsyncIterator[People]:
+    """Everybody of these stores; `move`: those, too, whom an older release kept in the embedded file. Raises FAULTS."""
+    if found.redis is not None:
+        yield RedisPeople(found.redis)
+        return
+    database = await Database.open(settings.people, PEOPLE_SCHEMAS, shared=True)
+    try:
+        if move and found.embedded is not None:
+            await sqlite_people.move_from(found.embedded, database)
+        yield SqlitePeople(database)
+    finally:
+        await database.close()
 
 
 @asynccontextmanager

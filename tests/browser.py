@@ -9,7 +9,16 @@ from functools import cache
 from typing import Any
 
 import msgpack
-from playwright.async_api import Browser, BrowserContext, ConsoleMessage, Locator, Page, WebSocketRoute, expect
+from playwright.async_api import (
+    Browser,
+    BrowserContext,
+    ConsoleMessage,
+    Locator,
+    Page,
+    WebSocketRoute,
+    async_playwright,
+    expect,
+)
 
 from events import codec
 from rules.game import Fact
@@ -58,6 +67,14 @@ class Watch:
     def complain(self, text: str) -> None:
         if not any(part in text for part in self.expected):
             self.complaints.append(text)
+
+
+@asynccontextmanager
+async def chromium() -> AsyncIterator[Browser]:
+    async with async_playwright() as playwright:
+        browser = await playwright.chromium.launch(executable_path=CHROMIUM, args=list(FLAGS))
+        yield browser
+        await browser.close()
 
 
 @asynccontextmanager

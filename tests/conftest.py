@@ -1,9 +1,16 @@
 """What every test may use."""
 
+from collections.abc import AsyncIterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import HealthCheck, settings
+
+if TYPE_CHECKING:
+    from playwright.async_api import Browser, BrowserContext
+
+    from tests.running import Server
 
 # How long an example takes says something of the machine, and nothing of the law.
 settings.register_profile("no clock", deadline=None, suppress_health_check=[HealthCheck.too_slow])
@@ -19,6 +26,24 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 @pytest.fixture(scope="session")
 def anyio_backend() -> str:
     return "asyncio"
+
+
+@pytest.fixture(scope="module")
+async def browser(anyio_backend: str) -> AsyncIterator["Browser"]:
+    # What drives it is loaded where it is needed only.
+    from tests.browser import chromium
+
+    async with chromium() as browser:
+        yield browser
+
+
+@pytest.fixture
+async def context(browser: "Browser", server: "Server") -> AsyncIterator["BrowserContext"]:
+    """A browser of somebody's own at the module's own server."""
+    from tests.browser import visiting
+
+    async with visiting(browser, server) as context:
+        yield context
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

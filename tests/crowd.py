@@ -13,9 +13,11 @@ from events.log import Batch
 from events.sqlite import SqliteLog
 from projections.told import told
 from rules.game import Resign
-from server.app import PEOPLE_SCHEMAS, SCHEMAS
+from server.app import SCHEMAS
 from server.keys import operator_keys
-from server.people import People, token_text
+from server.people import token_text
+from server.sqlite_people import SqlitePeople
+from server.stores import PEOPLE_SCHEMAS
 from tests.positions import Played, at_random
 
 
@@ -36,7 +38,7 @@ async def gather(folder: Path, games: Sequence[int], now_ms: int | None = None) 
     database = await Database.open(folder / "statecraft.db", SCHEMAS)
     kept = await Database.open(folder / "people.db", PEOPLE_SCHEMAS, shared=True)
     try:
-        people, log = People(kept), SqliteLog(database)
+        people, log = SqlitePeople(kept), SqliteLog(database)
         members, number = [], 0
         for many in games:
             player, token = await people.join(now_ms)

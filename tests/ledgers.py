@@ -15,6 +15,7 @@ from events.sqlite import SCHEMA, SqliteLog
 from events.sqlite_ledger import SCHEMA as LEDGER_SCHEMA
 from events.sqlite_ledger import SqliteLedger
 from server.archive import Archive, archive
+from server.pen import FilePen
 from server.sequencer import Sequencer
 from server.signer import Publisher, signer
 from tests.positions import PLAYER, Played, at_random
@@ -75,7 +76,9 @@ class Published:
         return self.folder / "keys"
 
     def publisher(self, archive: Archive | None = None, hand: notes.Signer | None = None) -> Publisher:
-        return Publisher(self.ledger, self.log, archive or self.archive, hand or self.hand, self.keys)
+        return Publisher(
+            self.ledger, self.log, archive or self.archive, hand or self.hand, self.keys, FilePen(self.keys)
+        )
 
     async def copy(self) -> None:
         await Sequencer(self.log, self.ledger).copy_all()
@@ -88,7 +91,7 @@ class Published:
             while await publisher.sign():
                 pass
         finally:
-            publisher.close()
+            await publisher.close()
         return publisher
 
 

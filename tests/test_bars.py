@@ -129,7 +129,7 @@ async def test_bars_out_of_order_are_named(published: Published, acts: Sequence[
     await published.ledger.append(EMPTY, Copy(leaves))
     publisher = published.publisher()
     await publisher.sign()
-    publisher.close()
+    await publisher.close()
     seen = Seen(published.hand.key)
     for _ in check(fetcher(str(published.folder / "archive")), seen, NOW):
         assert Seen.load(seen.save()) == seen

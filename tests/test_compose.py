@@ -68,7 +68,8 @@ def test_only_the_balancer_has_a_port_of_the_hosts_and_everything_kept_has_a_nam
         for volume in service["volumes"]:
             assert volume["type"] == "volume" or name == "balancer", volume
     kept = {name: {volume["target"]: volume["source"] for volume in services[name]["volumes"]} for name in services}
-    assert kept["one"] == kept["two"] == {"/data": "data", "/archive": "archive"}
+    shared = {"/data/keys": "keys", "/archive": "archive"}
+    assert [kept[name] for name in ("one", "two")] == [{"/data": name, **shared} for name in ("one", "two")]
     assert services["two"]["depends_on"]["one"]["condition"] == "service_healthy", "the first one makes the keys"
     assert told["networks"]["store"]["internal"] is True
     assert services["redis"]["networks"].keys() == {"store"}

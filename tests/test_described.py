@@ -16,7 +16,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 from openapi_spec_validator import validate
-from playwright.async_api import Browser, async_playwright, expect
+from playwright.async_api import Browser, expect
 from starlette.routing import Route
 from websockets.asyncio.client import connect
 from websockets.typing import Subprotocol
@@ -380,14 +380,6 @@ async def test_both_descriptions_are_served_for_any_origin(server: Server) -> No
 
 
 # ---------------------------------------------------------------- and read by a person
-
-
-@pytest.fixture(scope="module")
-async def browser(anyio_backend: str) -> AsyncIterator[Browser]:
-    async with async_playwright() as playwright:
-        browser = await playwright.chromium.launch(executable_path=at.CHROMIUM, args=list(at.FLAGS))
-        yield browser
-        await browser.close()
 
 
 @pytest.mark.browser

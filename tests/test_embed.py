@@ -3,7 +3,7 @@
 import asyncio
 import re
 import threading
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
@@ -11,9 +11,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.async_api import Browser, Page, Request, async_playwright, expect
+from playwright.async_api import Browser, Page, Request, expect
 
-from tests import browser as at
 from tests.crowd import Member, gather
 from tests.running import ROOT, Server, serving, until
 
@@ -53,14 +52,6 @@ def server(members: list[Member], tmp_path_factory: pytest.TempPathFactory) -> I
         until(lambda: http.get("/api/ledger").json()["signed"] == 2 * sum(GAMES))
         until(lambda: http.get("/api/boards/states-relaxed/wins/all").json().get("as_of") == 2 * sum(GAMES))
         yield server
-
-
-@pytest.fixture
-async def browser(anyio_backend: str) -> AsyncIterator[Browser]:
-    async with async_playwright() as playwright:
-        browser = await playwright.chromium.launch(executable_path=at.CHROMIUM, args=list(at.FLAGS))
-        yield browser
-        await browser.close()
 
 
 @pytest.fixture

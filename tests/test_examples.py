@@ -13,9 +13,8 @@ from pathlib import Path
 from random import Random
 
 import pytest
-from playwright.async_api import Browser, async_playwright, expect
+from playwright.async_api import Browser, expect
 
-from tests import browser as at
 from tests.npm import checkout
 from tests.running import ROOT, Client, Followed, Server, connected, serving, wait_seconds_max
 
@@ -156,14 +155,6 @@ def another_origin(folder: Path) -> Iterator[str]:
         finally:
             files.shutdown()
             thread.join()
-
-
-@pytest.fixture(scope="module")
-async def browser(anyio_backend: str) -> AsyncIterator[Browser]:
-    async with async_playwright() as playwright:
-        browser = await playwright.chromium.launch(executable_path=at.CHROMIUM, args=list(at.FLAGS))
-        yield browser
-        await browser.close()
 
 
 @pytest.mark.browser

@@ -24,6 +24,7 @@ from server.feeds import Feed
 from server.games import Games
 from server.hall import Hall, hall
 from server.meetings import Meeting, SqliteMeetings
+from server.others import Nobody
 from server.replaying import Recordings
 from server.wire import CODECS, MSGPACK
 from tests.pairs import PLAYERS
@@ -144,7 +145,7 @@ class House:
         async def rating(player: bytes, ladder: str) -> int:
             return elo.START
 
-        self.hall: Hall = hall(self.games, self.audience, self.store, rating, self.called, lambda: NOW, KEY)
+        self.hall: Hall = hall(self.games, self.audience, self.store, rating, self.called, lambda: NOW, KEY, Nobody())
 
     async def called(self, players: Iterable[bytes]) -> Mapping[bytes, str]:
         return {player: f"Player {player[-1]}" for player in players if player[-1] % 2}

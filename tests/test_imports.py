@@ -218,7 +218,7 @@ async def test_an_import_that_stands_twice_in_a_ledger_is_named(published: Publi
     await published.ledger.append(EMPTY, copy)
     publisher = published.publisher()
     await publisher.sign()
-    publisher.close()
+    await publisher.close()
     seen = Seen(published.hand.key)
     for _ in check(fetcher(str(published.folder / "archive")), seen, NOW):
         pass

@@ -27,11 +27,13 @@ from rules import game
 from rules.catalogue import RULES as ALL_RULES
 from rules.fifty_states import Played
 from rules.game import DAY_MS, Mix, Table
-from server.app import PEOPLE_SCHEMAS, SCHEMAS
+from server.app import SCHEMAS
 from server.clock import now_ms
 from server.games import Games
 from server.keys import operator_keys
-from server.people import People, token_text
+from server.people import token_text
+from server.sqlite_people import SqlitePeople
+from server.stores import PEOPLE_SCHEMAS
 from tests.running import (
     BOTH,
     ROOT,
@@ -418,7 +420,7 @@ class Past:
 
     def __init__(self, database: Database, people: Database, keys: dict[int, bytes]) -> None:
         self.now_ms = 0
-        self.people = People(people)
+        self.people = SqlitePeople(people)
         self.log = SqliteLog(database, lambda: self.now_ms)
         self.games = Games(self.log, keys, lambda: self.now_ms)
 

@@ -17,12 +17,14 @@ from projections import windows
 from projections.leaderboard import LADDERS, LEADERBOARD, Board, measures
 from projections.projection import fold
 from projections.standings import Place
-from server import http, leaderboards, names
+from server import http, leaderboards
 from server.boards import Boards
 from server.leaderboards import Asked
-from server.names import Names
 from server.parts import Parts
+from server.people import People
 from server.projector import Projector
+from server.sqlite_people import SqlitePeople
+from server.stores import PEOPLE_SCHEMAS
 from tests.entries import MONDAY_MS, ListLedger, house, player, synthetic
 from tests.test_projector import opened, places
 
@@ -35,10 +37,10 @@ WEEK = windows.resolve("week", MONDAY_MS)
 class Served:
     """The boards' addresses over real boards, of a ledger and a clock that a test can move."""
 
-    def __init__(self, projector: Projector, boards: Boards, ledger: ListLedger, called: Names) -> None:
+    def __init__(self, projector: Projector, boards: Boards, ledger: ListLedger, people: People) -> None:
         self.projector, self.ledger = projector, ledger
         self.now_ms = MONDAY_MS
-        parts = SimpleNamespace(boards=boards, projector=projector, clock=lambda: self.now_ms, names=called)
+        parts = SimpleNamespace(boards=boards, projector=projector, clock=lambda: self.now_ms, people=people)
         self.parts = cast(Parts, parts)
         app = Starlette(routes=leaderboards.routes(), exception_handlers=dict(http.PROBLEMS))
         app.state.parts = self.parts
@@ -67,9 +69,9 @@ async def served(folder: Path, entries: list[LedgerEntry]) -> AsyncIterator[Serv
         projector = Projector(database, ledger)
         boards = Boards(database, projector)
         await projector.advance()
-        people = await Database.open(folder / "people.db", (names.SCHEMA,))
+        people = await Database.open(folder / "people.db", PEOPLE_SCHEMAS)
         try:
-            yield Served(projector, boards, ledger, Names(people))
+            yield Served(projector, boards, ledger, SqlitePeople(people))
         finally:
             await people.close()
 

@@ -1,10 +1,6 @@
-"""Names: what may be chosen, who looks like whom; and erasing: nothing of a player is left but a random id."""
+"""Names: what may be chosen, who looks like whom; and what players do about themselves over HTTP."""
 
-import asyncio
-import re
-import time
-from collections.abc import AsyncIterator, Iterator
-from pathlib import Path
+from collections.abc import Iterator
 from typing import Any
 
 import httpx
@@ -12,16 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from events.database import Database
 from rules.cast import CAST
-from server import names, people
-from server.erasing import erase
-from server.joins import ADDRESSES_MAX, Joins
-from server.names import CHANGE_MS, Names, Taken, TooSoon
 from server.naming import ERASED, LETTERS_MAX, RESERVED, BadName, normal, skeleton
-from server.people import People, _hash, move_from, token_of
+from server.people import token_hash, token_of
 from server.sessions import Sessions
-from tests.positions import NOW
 from tests.running import Closed, Guest, Server, all_signed, connected, serving
 from tests.test_cli import run
 from tests.test_public import play
@@ -121,170 +111,7 @@ def test_a_name_that_is_taken_is_normal_and_everything_else_is_refused(text: str
     assert skeleton(name.upper()) == skeleton(name.lower()) or not name.isascii()
 
 
-# ---------------------------------------------------------------- kept
-
-
-@pytest.fixture
-async def database(tmp_path: Path) -> AsyncIterator[Database]:
-    database = await Database.open(tmp_path / "people.db", (people.SCHEMA, names.SCHEMA))
-    yield database
-    await database.close()
-
-
-def bytes_in(folder: Path, names: str = "*") -> bytes:
-    return b"".join(path.read_bytes() for path in sorted(folder.glob(names)))
-
-
-async def joined(database: Database) -> bytes:
-    return (await People(database).join(NOW))[0]
-
-
-async def test_a_name_is_its_players_alone_and_a_lookalike_is_taken(database: Database) -> None:
-    a, b = await joined(database), await joined(database)
-    kept = Names(database)
-    assert await kept.of([a, b]) == {}
-    assert await kept.choose(a, " Ada ", NOW) == "Ada"
-    with pytest.raises(Taken):
-        await kept.choose(b, "АDA", NOW)
-    assert await kept.choose(b, "Bea", NOW) == "Bea"
-    assert await kept.of([a, b, a, bytes(16)]) == {a: "Ada", b: "Bea"}
-    players = [await joined(database) for _ in range(8)]
-    outcomes = await asyncio.gather(*(kept.choose(each, "Cleo", NOW) for each in players), return_exceptions=True)
-    assert sorted(map(repr, outcomes)) == sorted(["'Cleo'", *[repr(Taken())] * 7])
-
-
-async def test_a_name_changes_once_an_hour_and_the_old_one_is_free(database: Database) -> None:
-    a, b = await joined(database), await joined(database)
-    kept = Names(database)
-    await kept.choose(a, "Ada", NOW)
-    assert await kept.choose(a, "Ada", NOW + 1) == "Ada"
-    with pytest.raises(TooSoon) as soon:
-        await kept.choose(a, "Ida", NOW + CHANGE_MS - 1)
-    assert soon.value.wait_ms == 1
-    assert await kept.choose(a, "Ida", NOW + CHANGE_MS) == "Ida"
-    assert await kept.choose(b, "Ada", NOW + CHANGE_MS) == "Ada"
-
-
-async def test_a_hidden_name_stays_taken_and_hidden_however_it_is_written(database: Database) -> None:
-    a, b = await joined(database), await joined(database)
-    kept = Names(database)
-    assert not await kept.hide(a, True)
-    await kept.choose(a, "Ada", NOW)
-    assert await kept.hide(a, True)
-    assert await kept.of([a]) == {}
-    with pytest.raises(Taken):
-        await kept.choose(b, "Ada", NOW)
-    await kept.choose(a, "ADA", NOW + CHANGE_MS)
-    assert await kept.of([a]) == {}
-    assert await kept.hide(a, False)
-    assert await kept.of([a]) == {a: "ADA"}
-    await kept.hide(a, True)
-    await kept.choose(a, "Ida", NOW + 2 * CHANGE_MS)
-    assert await kept.of([a]) == {a: "Ida"}
-
-
-async def test_who_was_erased_can_not_be_named_again_by_a_late_request(database: Database) -> None:
-    a = await joined(database)
-    await Names(database).choose(a, "Ada", NOW)
-    assert await erase(database, a)
-    assert not await erase(database, a)
-    await Names(database).choose(a, "Ada", NOW + CHANGE_MS)
-    assert await Names(database).of([a]) == {a: ERASED}
-
-
-async def test_after_erasing_the_files_have_no_byte_of_it(database: Database, tmp_path: Path) -> None:
-    kept, guests = Names(database), People(database)
-    found = [await guests.join(NOW) for _ in range(400)]
-    for number, (player, _) in enumerate(found):
-        await kept.choose(player, f"Nameless {number:04}", NOW)
-    for number, (player, _) in enumerate(found[::3]):
-        await kept.choose(player, f"Renamed {number:04} longer", NOW + CHANGE_MS)
-
-    gone = [*range(0, 400, 40), 1, 2]
-    before = bytes_in(tmp_path)
-    for number in gone:
-        player, token = found[number]
-        assert _hash(token) in before
-        await erase(database, player)
-        after = bytes_in(tmp_path)
-        for text in (f"Nameless {number:04}", skeleton(f"Nameless {number:04}"), f"Renamed {number // 3:04} longer"):
-            if not text.startswith("Renamed") or number % 3 == 0:
-                assert text.encode() not in after, text
-        assert _hash(token) not in after
-    assert f"Nameless {gone[-1] + 2:04}".encode() in bytes_in(tmp_path)
-
-
-async def test_scrubbing_takes_what_sqlite_itself_leaves_behind(database: Database, tmp_path: Path) -> None:
-    def fill(connection: Any) -> None:
-        connection.execute("PRAGMA secure_delete = OFF")
-        for number in range(500):
-            values = (b"%016d" % (number * 7919 % 500), f"Nameless {number:04}", f"looks {number:04}", NOW)
-            connection.execute("INSERT INTO names VALUES (?, ?, ?, ?, 0)", values)
-
-    await database.write(fill)
-    await database.write(lambda connection: connection.execute("DELETE FROM names WHERE name <> 'Nameless 0007'"))
-    assert bytes_in(tmp_path).count(b"Nameless ") > 100
-    await database.scrub()
-    assert set(re.findall(rb"Nameless \d+", bytes_in(tmp_path))) == {b"Nameless 0007"}
-
-
-async def test_a_reader_that_holds_the_file_delays_erasing_and_does_not_spoil_it(
-    database: Database, tmp_path: Path
-) -> None:
-    player = await joined(database)
-    await Names(database).choose(player, "Nameless One", NOW)
-    started = asyncio.Event()
-    loop = asyncio.get_running_loop()
-
-    def slow(connection: Any) -> None:
-        connection.execute("SELECT * FROM names").fetchall()
-        loop.call_soon_threadsafe(started.set)
-        time.sleep(0.5)
-
-    reading = asyncio.create_task(database.read(slow))
-    await started.wait()
-    assert await erase(database, player)
-    await reading
-    assert b"Nameless One" not in bytes_in(tmp_path)
-
-
-async def test_guests_of_an_older_release_move_into_the_file_of_their_own(database: Database, tmp_path: Path) -> None:
-    old = await Database.open(tmp_path / "old.db", (people.SCHEMA,))
-    guest, token = await People(old).join(NOW)
-    for _ in range(2):
-        await move_from(old, database)
-    assert await People(database).who(token) == guest
-    await old.close()
-    assert _hash(token) not in bytes_in(tmp_path, "old.db")
-
-
-# ---------------------------------------------------------------- joining and sessions
-
-
-def test_an_address_makes_so_many_players_and_then_one_a_second() -> None:
-    joins = Joins(3)
-    assert [joins.wait_seconds("192.0.2.1", 0) for _ in range(4)] == [0, 0, 0, 1]
-    assert joins.wait_seconds("192.0.2.1", 0.5) == 0.5
-    assert joins.wait_seconds("192.0.2.2", 0.5) == 0
-    assert [joins.wait_seconds("192.0.2.1", 1) for _ in range(2)] == [0, 1]
-    assert [joins.wait_seconds("192.0.2.1", 1000) for _ in range(4)] == [0, 0, 0, 1]
-
-
-def test_a_network_of_one_owner_is_one_address() -> None:
-    joins = Joins(1)
-    assert joins.wait_seconds("2001:db8::1", 0) == 0
-    assert joins.wait_seconds("2001:db8::ffff:1", 0) == 1
-    assert joins.wait_seconds("2001:db8:0:1::1", 0) == 0
-    assert joins.wait_seconds("192.0.2.7", 0) == 0
-    assert joins.wait_seconds("::ffff:192.0.2.7", 0) == 1
-    assert joins.wait_seconds("", 0) == 0
-
-
-def test_addresses_are_not_remembered_for_ever() -> None:
-    joins = Joins(1)
-    for number in range(ADDRESSES_MAX + 100):
-        joins.wait_seconds(f"host {number}", 0)
-    assert len(joins._buckets) == ADDRESSES_MAX
+# ---------------------------------------------------------------- sessions
 
 
 def test_sessions_end_all_connections_of_a_player_and_leak_none() -> None:
@@ -381,7 +208,7 @@ async def test_erasing_ends_the_session_and_changes_no_leaf_and_no_rank(server: 
     for path in server.data.glob("*.db*"):
         data = path.read_bytes()
         assert b"Lovelace" not in data, path
-        assert _hash(token) not in data, path
+        assert token_hash(token) not in data, path
 
 
 def test_the_operator_erases_as_well(server: Server, http: httpx.Client) -> None:

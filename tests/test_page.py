@@ -11,7 +11,7 @@ from typing import Any
 
 import msgpack
 import pytest
-from playwright.async_api import Browser, BrowserContext, Page, Route, async_playwright, expect
+from playwright.async_api import Browser, BrowserContext, Page, Route, expect
 
 from events import codec
 from events.chain import extend, origin
@@ -30,20 +30,6 @@ pytestmark = [pytest.mark.anyio, pytest.mark.browser]
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     with serving(tmp_path_factory.mktemp("page")) as server:
         yield server
-
-
-@pytest.fixture(scope="module")
-async def browser(anyio_backend: str) -> AsyncIterator[Browser]:
-    async with async_playwright() as playwright:
-        browser = await playwright.chromium.launch(executable_path=at.CHROMIUM, args=list(at.FLAGS))
-        yield browser
-        await browser.close()
-
-
-@pytest.fixture
-async def context(browser: Browser, server: Server) -> AsyncIterator[BrowserContext]:
-    async with visiting(browser, server) as context:
-        yield context
 
 
 # ---------------------------------------------------------------- what must be said, derived from the log alone

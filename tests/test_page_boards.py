@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 import httpx
 import pytest
-from playwright.async_api import Browser, BrowserContext, Page, Route, async_playwright, expect
+from playwright.async_api import Browser, BrowserContext, Page, Route, expect
 
 from tests import browser as at
 from tests.browser import visiting
@@ -35,14 +35,6 @@ def server(members: list[Member], tmp_path_factory: pytest.TempPathFactory) -> I
         until(lambda: told(server, f"/api/players/{members[0].player.hex()}").get("as_of", 0) >= ENTRIES)
         until(lambda: told(server, f"/api/players/{members[0].player.hex()}/games").get("as_of", 0) >= ENTRIES)
         yield server
-
-
-@pytest.fixture(scope="module")
-async def browser(anyio_backend: str) -> AsyncIterator[Browser]:
-    async with async_playwright() as playwright:
-        browser = await playwright.chromium.launch(executable_path=at.CHROMIUM, args=list(at.FLAGS))
-        yield browser
-        await browser.close()
 
 
 @pytest.fixture

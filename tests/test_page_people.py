@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.async_api import Browser, BrowserContext, Page, async_playwright, expect
+from playwright.async_api import Browser, BrowserContext, Page, expect
 
 from rules.fifty_states import Captured, Committed, Revealed
 from rules.game import Dealt, Fact, Finished, Seated
@@ -22,14 +22,6 @@ STATES = "The Game of 50 States"
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     with serving(tmp_path_factory.mktemp("people")) as server:
         yield server
-
-
-@pytest.fixture(scope="module")
-async def browser(anyio_backend: str) -> AsyncIterator[Browser]:
-    async with async_playwright() as playwright:
-        browser = await playwright.chromium.launch(executable_path=at.CHROMIUM, args=list(at.FLAGS))
-        yield browser
-        await browser.close()
 
 
 @pytest.fixture

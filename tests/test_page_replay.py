@@ -1,12 +1,12 @@
 """The replay page in a real browser: scrubbed, stepped, played, shared, and looked back into from a running game."""
 
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from random import Random
 from typing import Any
 
 import pytest
-from playwright.async_api import Browser, Page, async_playwright, expect
+from playwright.async_api import Browser, BrowserContext, Page, expect
 
 from events.chain import Stored
 from projections.replay import Recording
@@ -31,14 +31,6 @@ class Games:
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     with serving(tmp_path_factory.mktemp("replay page")) as server:
         yield server
-
-
-@pytest.fixture(scope="module")
-async def browser(anyio_backend: str) -> AsyncIterator[Browser]:
-    async with async_playwright() as playwright:
-        browser = await playwright.chromium.launch(executable_path=at.CHROMIUM, args=list(at.FLAGS))
-        yield browser
-        await browser.close()
 
 
 @pytest.fixture(scope="module")
@@ -163,6 +155,24 @@ async def test_hands_are_seen_from_each_seat_and_a_moment_is_shared_by_its_link(
         assert await open_hands(guest) == await open_hands(page)
         await page.reload()
         await expect(page.locator(".open-hand")).to_have_count(2)
+
+
+async def test_a_moment_that_comes_as_somebody_leaves_calls_nobody_back(
+    context: BrowserContext, server: Server, games: Games
+) -> None:
+    page = await at.arrive(context, f"/#/game/{games.states.hex()}/replay?at=20")
+    await shows(page, 20, recorded(server, games.states).head.version)
+    await page.evaluate(
+        """async (address) => {
+            const { moved } = await import("/route.js");
+            location.hash = "#/lobby";
+            moved(address);
+        }""",
+        f"#/game/{games.states.hex()}/replay?at=21",
+    )
+    await expect(page.get_by_role("heading", name="The lobby")).to_be_visible()
+    await page.go_back()
+    await shows(page, 20, recorded(server, games.states).head.version)
 
 
 async def test_a_replay_plays_by_itself_pauses_and_starts_again_at_its_end(

@@ -7,7 +7,7 @@ from typing import Any
 
 import msgpack
 import pytest
-from playwright.async_api import Browser, BrowserContext, Page, async_playwright, expect
+from playwright.async_api import Browser, BrowserContext, Page, expect
 
 from rules.game import Fact, Finished, Mixed, Opened, Unsealed
 from rules.war import Readied, Turned
@@ -24,20 +24,6 @@ NAMES = {"playbook/1": "Playbook War", "gameweave/1": "Gameweave War", "classic/
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     with serving(tmp_path_factory.mktemp("war")) as server:
         yield server
-
-
-@pytest.fixture(scope="module")
-async def browser(anyio_backend: str) -> AsyncIterator[Browser]:
-    async with async_playwright() as playwright:
-        browser = await playwright.chromium.launch(executable_path=at.CHROMIUM)
-        yield browser
-        await browser.close()
-
-
-@pytest.fixture
-async def context(browser: Browser, server: Server) -> AsyncIterator[BrowserContext]:
-    async with visiting(browser, server) as context:
-        yield context
 
 
 def of_type(facts: list[Fact], type_: type) -> list[Any]:

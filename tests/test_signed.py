@@ -36,7 +36,7 @@ async def test_only_what_is_signed_is_read(tmp_path: Path) -> None:
             assert [type(entry) for _, _, entry in items] == [Opening, Closing] * 2
             assert await reader.read(0, 2) == items[1:3]
             assert await reader.read(3, 100) == await reader.read(10, 1) == await reader.read(0, 0) == ()
-        publisher.close()
+        await publisher.close()
 
 
 async def test_a_store_with_less_than_is_signed_is_no_ledger_to_fold(tmp_path: Path) -> None:

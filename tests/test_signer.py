@@ -14,8 +14,9 @@ from events.tiles import Bundle, Tile
 from projections.audit import audit_file
 from server.archive import CHECKPOINT, KEY, Archive, DirectoryArchive, archive, game_path
 from server.keys import BadKeys, ledger_key
+from server.pen import Refuses
 from server.refill import Unrefillable, last_signed, refill
-from server.signer import Refuses, is_signed, read_note, signer
+from server.signer import is_signed, read_note, signer
 from tests import leaves
 from tests.ledgers import HAND, Published, closing_of, opening_of, played, publishing, store
 from tests.running import eventually
@@ -169,7 +170,7 @@ async def test_one_process_signs(published: Published) -> None:
     await first.sign()
     with pytest.raises(Refuses, match="another process"):
         await second.sign()
-    first.close()
+    await first.close()
     await fill(published, 1)
     await published.copy()
     await second.sign()
@@ -191,7 +192,7 @@ async def test_who_does_not_sign_shows_what_another_signed_and_takes_over_when_i
     await published.copy()
     await first.sign()
     await eventually(lambda: second.signed == first.signed)
-    first.close()
+    await first.close()
     await fill(published, 1)
     await published.copy()
     await eventually(lambda: second.signed is not None and second.signed.size == 3)
@@ -240,7 +241,7 @@ async def test_killed_after_any_file_the_next_one_signs_on(published: Published)
             whole = True
         except Killed:
             whole = False
-        publisher.close()
+        await publisher.close()
         # The unsigned leaves get another order, as after a loss.
         kept = await last_signed(published.archive, HAND.key, published.keys)
         if kept.size == 6:

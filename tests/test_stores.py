@@ -14,10 +14,11 @@ from events.log import LetGo
 from events.redis_durability import Durability
 from events.redis_ledger import RedisLedger
 from events.redis_log import RedisLog
+from server.naming import ERASED
 from server.settings import BadSetting, settings
 from tests.redis_servers import RedisServer, redis_server
 from tests.redis_stores import redis_store
-from tests.running import RULES, Server, all_signed, connect, serving, wait_seconds_max
+from tests.running import RULES, Closed, Server, all_signed, connect, connected, serving, wait_seconds_max
 from tests.test_cli import run
 from tests.test_kill_ledger import Person
 
@@ -92,14 +93,28 @@ async def test_what_the_operator_does_to_players_is_written_to_the_same_ledger(
     environment = {"STATECRAFT_STORE": redis.url}
     old = tmp_path / "old.jsonl"
     with serving(tmp_path, environment) as server:
-        player = server.join().player
+        guest = server.join()
+        player = guest.player
+        with server.http(headers={"Authorization": f"Bearer {guest.token}"}) as http:
+            assert http.put("/api/me/name", json={"name": "Ada"}).status_code == 200
         old.write_text(
             f'{{"player":"{player}","ladder":"states-relaxed","games":[["opal-winterbourne",true]],"total":1}}\n'
         )
-        commands = (["import", old], ["bar", player, "--reason", "two accounts"], ["erase", player])
-        for words in commands:
-            done = await asyncio.to_thread(run, *words, "--data", server.data, **environment)
-            assert done.returncode == 0, (words, done.stderr)
+        commands = (["import", old], ["bar", player, "--reason", "two accounts"], ["hide-name", player])
+        named: list[str | None] = ["Ada", "Ada", None, ERASED]
+        async with connected(server, guest) as client:
+            for words in (*commands, ["erase", player]):
+                done = await asyncio.to_thread(run, *words, "--data", server.data, **environment)
+                assert done.returncode == 0, (words, done.stderr)
+                with server.http() as http:
+                    assert http.get(f"/api/players/{player}").json()["name"] == named.pop(0)
+            with pytest.raises(Closed):
+                await client.until(lambda: None)
+            assert client.closed is not None
+            assert client.closed[0] == 4001, "the erased player's connection is ended"
+        done = await asyncio.to_thread(run, "erase", player, "--data", server.data, **environment)
+        assert (done.returncode, "there is no player" in done.stderr) == (1, True)
+        assert not list(server.data.glob("people.db*")), "people are in Redis, too"
         await signed(server)
         with server.http() as http:
             (bar,) = http.get(f"/api/players/{player}/bars").json()["bars"]

@@ -1,6 +1,5 @@
 """The page that checks a saved game, in a real browser: with the network off, by keyboard, on a small screen."""
 
-import shutil
 import threading
 from collections.abc import AsyncIterator, Iterator
 from functools import partial
@@ -9,7 +8,7 @@ from pathlib import Path
 from typing import Literal
 
 import pytest
-from playwright.async_api import Browser, Page, async_playwright, expect
+from playwright.async_api import Browser, Page, expect
 
 from events import entries
 from projections import saved
@@ -44,14 +43,6 @@ def address() -> Iterator[str]:
         yield f"http://127.0.0.1:{server.server_port}/verify/index.html"
         server.shutdown()
         thread.join()
-
-
-@pytest.fixture(scope="module")
-async def browser() -> AsyncIterator[Browser]:
-    async with async_playwright() as playwright:
-        browser = await playwright.chromium.launch(executable_path=shutil.which("chromium"), args=["--no-sandbox"])
-        yield browser
-        await browser.close()
 
 
 @pytest.fixture

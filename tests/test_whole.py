@@ -65,7 +65,7 @@ async def republish(published: Published, told: Sequence[Entry]) -> None:
     await published.ledger.append(EMPTY, Copy(found))
     publisher = published.publisher()
     await publisher.sign()
-    publisher.close()
+    await publisher.close()
 
 
 def every_leaf() -> list[Entry]:

@@ -89,8 +89,10 @@ export const toExport = (game) => `/api/games/${game}/export`;
 /** The same with its place in the ledger, once that is signed. @param {string} game */
 export const toProof = (game) => `/api/games/${game}/proof`;
 
-/** The address becomes that of what is shown, without going anywhere. @param {string} fragment */
+/** The address becomes that of what is shown, without going anywhere. @param {string} fragment of the page that is shown */
 export function moved(fragment) {
+  // Somebody may have chosen another page a moment ago, which the page here hears of in a moment: that one stands.
+  if (location.hash.split("?")[0] !== fragment.split("?")[0]) return;
   if (location.hash !== fragment) history.replaceState(history.state, "", location.pathname + location.search + fragment);
 }
 

@@ -21,7 +21,7 @@ import { states } from "../art/states.js";
 
 /** @type {import("./rules.js").Told} */
 export const told = {
-  title: (mode) => `The Game of 50 States, ${mode}`,
+  title: (mode) => mode === "versus" ? "The Game of 50 States" : `The Game of 50 States, ${mode}`,
   cardName,
   dealt: "The hands as they were dealt",
   dealtFolded: false,
