@@ -16,18 +16,19 @@ from events.database import Busy
 from events.log import BEAT_GAP_MS_MAX, Conflict, Unknown
 from events.moving import Movable
 from events.redis_address import BadAddress, address
-from server import meetings
+from server import meetings, shared_keys
 from server.archive import archive
 from server.archived import ArchivedLog
-from server.arranged import RedisArranged, SqliteArranged
+from server.arranged import ArrangedGames, RedisArranged, SqliteArranged
 from server.backup import Heads, said
 from server.games import Damaged
-from server.keys import BadKeys
-from server.moving import CannotMove, House, move
-from server.moving_files import move_files
-from server.pen import FilePen
+from server.keys import BadKeys, has_keys, has_ledger_key
+from server.moving import CannotMove, House, compare, move
+from server.moving_files import check_files, move_files
+from server.moving_people import move_people
+from server.pen import Signing
 from server.settings import Settings
-from server.stores import FAULTS, SCHEMAS, stores_to_move
+from server.stores import FAULTS, SCHEMAS, Stores, pen_of, people_in, stores_to_move
 from server.terminal import BAR, Data, chosen, err, fail, out
 
 
@@ -54,29 +55,52 @@ async def copied(source: Settings, target: Settings, told: Progress) -> Heads:
         told.update(tasks[what], completed=done, total=of)
 
     async with AsyncExitStack() as opened:
-        for folder in dict.fromkeys(each.keys.resolve() for each in (source, target)):
-            pen = FilePen(folder)
-            await pen.take()
-            opened.push_async_callback(pen.let_go)
-        first, second = [await opened.enter_async_context(_house(given)) for given in (source, target)]
+        first, its = await opened.enter_async_context(_house(source))
+        second, other = await opened.enter_async_context(_house(target))
         if await first.movable.unfinished():
             raise CannotMove(f"{first.name} is itself a copy that isn't whole: finish that one first")
         shared = [house for house, given in ((first, source), (second, target)) if given.redis is not None]
         await asyncio.gather(*(_check_quiet(house.name, house.movable) for house in shared))
+        for found in (its, other):
+            await _check_keys(source, found)  # the target's will be the same
+        check_files(source, target)
+        await compare(first, second, whole=False)
+        # From here on until all is compared, nobody serves from it.
+        await second.movable.put_unfinished(True)
         await move_files(source, target, progress)
+        known = await opened.enter_async_context(people_in(its, source))
+        await move_people(known, await opened.enter_async_context(people_in(other, target)), progress)
         return await move(first, second, progress)
 
 
 @asynccontextmanager
-async def _house(given: Settings) -> AsyncIterator[House]:
+async def _house(given: Settings) -> AsyncIterator[tuple[House, Stores]]:
+    """With the pen in hand: nobody signs meanwhile. Raises FAULTS."""
     given.data.mkdir(parents=True, exist_ok=True)
     async with stores_to_move(given, (*SCHEMAS, meetings.SCHEMA, sqlite_moving.SCHEMA)) as found:
-        log = ArchivedLog(found.log, archive(given.archive))
-        if found.redis is not None:
-            yield House(str(given.redis), log, found.movable, found.ledger, RedisArranged(found.redis, found.log))
-        else:
-            assert found.embedded is not None
-            yield House(str(given.log), log, found.movable, found.ledger, SqliteArranged(found.embedded))
+        pen, name = pen_of(replace(given, signs=True), found.redis), str(given.redis or given.log)
+        try:
+            await pen.take()
+        except Signing as error:
+            raise Busy(f"{name}: {error}; stop all servers first") from error
+        try:
+            log = ArchivedLog(found.log, archive(given.archive))
+            yield House(name, log, found.movable, found.ledger, _arranged(found)), found
+        finally:
+            await pen.let_go()
+
+
+def _arranged(found: Stores) -> ArrangedGames:
+    if found.redis is not None:
+        return RedisArranged(found.redis, found.log)
+    assert found.embedded is not None
+    return SqliteArranged(found.embedded)
+
+
+async def _check_keys(given: Settings, found: Stores) -> None:
+    """Redis knows what its servers' keys are like. Raises BadKeys, Unknown."""
+    if found.redis is not None and has_keys(given.keys):
+        await shared_keys.keys(replace(given, signs=has_ledger_key(given.keys)), found.redis)
 
 
 async def _check_quiet(name: str, movable: Movable) -> None:
@@ -84,7 +108,7 @@ async def _check_quiet(name: str, movable: Movable) -> None:
     if beats := await movable.beats():
         await asyncio.sleep(BEAT_GAP_MS_MAX / 1000)
         if await movable.beats() != beats:
-            raise Busy(f"a server writes to {name}: stop all of them first")
+            raise Busy(f"a server writes to {name}: stop all servers first")
 
 
 def command(
@@ -92,10 +116,10 @@ def command(
     target: Annotated[str, typer.Argument(metavar="TO", help="The same; empty, or what an earlier copy has left.")],
     data: Data = None,
 ) -> None:
-    """Copy all games, the ledger, places and keys into another store, and compare them by their hashes.
+    """Copy all games, the ledger, people, places and keys into another store, and compare them by their hashes.
 
-    No server may run on either. Killed half-way it is run again, and goes on. With a Redis, keys, people and archive
-    are in the data directory of the settings."""
+    No server may run on either. Killed half-way it is run again, and goes on. Of a Redis the keys, and an archive
+    that has no place of its own, are in the data directory of the settings."""
     given = chosen(data)
     try:
         places = settings_of(source, given), settings_of(target, given)

@@ -46,8 +46,7 @@ class House:
 
 
 async def move(source: House, target: House, told: Progress) -> Heads:
-    """What both hold in the end. Raises CannotMove, Unknown, Damaged."""
-    await compare(source, target, whole=False)
+    """What both hold in the end. The target was compared before. Raises CannotMove, Unknown, Damaged."""
     beats = await source.movable.beats()
     await target.movable.put_unfinished(True)
     await _partitions(lambda number: _move_partition(source, target, number), "partitions", told)

@@ -16,18 +16,27 @@ FILES = 100
 """Put at once."""
 
 
-async def move_files(source: Settings, target: Settings, told: Progress) -> None:
-    """Nothing where both have the same data directory. Raises CannotMove, BadKeys, OSError."""
-    if source.data.resolve() == target.data.resolve():
-        return
-    names = sorted(path.name for path in (*source.keys.glob("operator-*.key"), *source.keys.glob("ledger.key")))
-    for name in names:
+def check_files(source: Settings, target: Settings) -> None:
+    """Whether the target's directory has none of them, or the same. Raises CannotMove, BadKeys, OSError."""
+    for name in _key_names(source):
         if (there := read_file(target.keys / name)) is not None and there != read_file(source.keys / name):
             raise BadKeys(f"{target.keys / name} is another key than {source.keys / name}")
     _check_note(source, source.keys / "ledger.note", target.keys / "ledger.note")
     if source.archive_place is None:
+        _check_note(source, Path(source.archive, CHECKPOINT), Path(target.archive, CHECKPOINT))
+
+
+def _key_names(given: Settings) -> Sequence[str]:
+    return sorted(path.name for path in (*given.keys.glob("operator-*.key"), *given.keys.glob("ledger.key")))
+
+
+async def move_files(source: Settings, target: Settings, told: Progress) -> None:
+    """They were checked. Nothing where both have the same data directory. Raises CannotMove, BadKeys, OSError."""
+    if source.data.resolve() == target.data.resolve():
+        return
+    if source.archive_place is None:
         await _move_archive(source, target, told)
-    for name in names:
+    for name in _key_names(source):
         await asyncio.to_thread(keys.put, target.keys, name, (source.keys / name).read_bytes())
     if (note := read_file(source.keys / "ledger.note")) is not None:
         await asyncio.to_thread(write_file, target.keys / "ledger.note", note, over=True)
@@ -35,7 +44,6 @@ async def move_files(source: Settings, target: Settings, told: Progress) -> None
 
 async def _move_archive(source: Settings, target: Settings, told: Progress) -> None:
     here, there = Path(source.archive), Path(target.archive)
-    _check_note(source, here / CHECKPOINT, there / CHECKPOINT)
     archive = DirectoryArchive(there)
     paths = await asyncio.to_thread(lambda: sorted(_files(here)))
     for start in range(0, len(paths), FILES):

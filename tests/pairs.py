@@ -219,6 +219,7 @@ class Person:
             with contextlib.suppress(Closed):
                 answer = await client.ask(type_, id_, **fields)
                 if answer.get("reason") == "try_again":
+                    await asyncio.sleep(0.1)  # Whoever asks without a pause is too fast one day.
                     continue
                 if answer["type"] == "done":
                     self.acknowledged.append((bytes.fromhex(answer["game"]), Head(answer["version"], answer["hash"])))

@@ -222,6 +222,26 @@ class Cluster:
                     return next(each for each in self.servers if each.port == primary[1])
         raise AssertionError(f"nobody holds slot {slot}")
 
+    async def add(self, folder: Path) -> RedisServer:
+        """A further primary without slots, with a replica."""
+        first = self.servers[0]
+        added = [await RedisServer(folder / f"added{number}", first.kind, first.config).start() for number in range(2)]
+        self.servers += added
+        for number, server in enumerate(added):
+            await server("CLUSTER", "SET-CONFIG-EPOCH", 100 + number)
+            await server("CLUSTER", "MEET", "127.0.0.1", first.port)
+        with anyio.fail_after(wait_seconds_max):
+            for server in self.servers:
+                known = f"cluster_known_nodes:{len(self.servers)}".encode()
+                while not {b"cluster_state:ok", known} <= await _lines(server):  # noqa: ASYNC110
+                    await asyncio.sleep(0.02)
+        primary, replica = added
+        await replica("CLUSTER", "REPLICATE", await primary("CLUSTER", "MYID"))
+        with anyio.fail_after(wait_seconds_max):
+            while len((await primary("ROLE"))[2]) < 1:  # noqa: ASYNC110
+                await asyncio.sleep(0.02)
+        return primary
+
     async def settled(self) -> None:
         """Wait until every living node knows of every slot, and of a replica for each."""
         with anyio.fail_after(wait_seconds_max):
@@ -238,6 +258,11 @@ class Cluster:
                     except (OSError, Lost, hiredis.ReplyError):
                         pass
                     await asyncio.sleep(0.02)
+
+
+async def _lines(server: RedisServer) -> set[bytes]:
+    """Of what a node says of its cluster."""
+    return set(_bytes(await server("CLUSTER", "INFO")).split(b"\r\n"))
 
 
 def _bytes(value: bytes | str) -> bytes:

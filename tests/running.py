@@ -400,14 +400,26 @@ class Client:
         """Subscribe, and be at the head that the server knew. `held`: what an earlier connection has left."""
         topic = f"game/{game.hex()}"
         followed = self.games.setdefault(topic, held or Followed(game))
-        before = len(followed.starts)
         message: dict[str, Any] = {"type": "subscribe", "topic": topic}
         if after is not None:
             message["after"] = [after.version, after.hash]
-        await self.send(message)
-        await self.until(lambda: len(followed.starts) > before)
+        while (why := await self._subscribed(message, followed)) is not None:
+            assert why == "try_again", why
+            await asyncio.sleep(0.1)
         await self.ping()
         return followed
+
+    async def _subscribed(self, message: Message, followed: Followed) -> str | None:
+        """Subscribe; None, or why not."""
+        frames, starts = len(self.frames), len(followed.starts)
+        await self.send(message)
+
+        def refusals() -> list[str]:
+            told = (frame for frame in self.frames[frames:] if frame["type"] == "not_subscribed")
+            return [frame["reason"] for frame in told if frame["topic"] == followed.topic]
+
+        await self.until(lambda: len(followed.starts) > starts or refusals())
+        return None if len(followed.starts) > starts else refusals()[0]
 
     async def mix(self, followed: Followed, entropy: bytes = bytes(32), id_: str = "mix") -> Message:
         command = {"do": "Mix", "entropy": entropy}

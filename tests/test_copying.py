@@ -75,6 +75,8 @@ async def test_games_go_on_in_redis_and_back_in_the_file_and_nothing_of_them_cha
         met = await dealt(*pair)
         for person in pair:
             await person.leave()
+        with server.http(headers={"Authorization": f"Bearer {guests[0].token}"}) as http:
+            assert http.put("/api/me/name", json={"name": "Alma"}).status_code == 200
         size = await eventually(lambda: signed(server, 8))
     before = digests(data)
     there = told(well("copy", data, redis.url, "--data", data))
@@ -86,6 +88,8 @@ async def test_games_go_on_in_redis_and_back_in_the_file_and_nothing_of_them_cha
                 assert http.get(f"/api/games/{held.game.hex()}/export").status_code == 200
         ended = await play(server, guests[0], 10)
         assert ended.game == running.game, "the place is the same, and the game goes on in it"
+        with server.http(headers={"Authorization": f"Bearer {guests[0].token}"}) as http:
+            assert http.get("/api/me").json()["name"] == "Alma"
         assert ended.events[: len(running.events)] == running.events
         for person in pair:
             person.server = server
@@ -253,12 +257,23 @@ async def test_a_target_with_something_else_is_left_as_it_is(tmp_path: Path, red
 async def test_nothing_is_copied_while_a_server_writes_to_either(tmp_path: Path, redis: RedisServer) -> None:
     data, other = tmp_path / "data", tmp_path / "redis-data"
     with serving(tmp_path):
-        # Its lock and its signing hand are the directory's.
-        assert "another process" in refused(data, redis.url, "--data", other)
+        assert "is served by another process" in refused(data, redis.url, "--data", other)
     other.mkdir()
     with serving(other, {"STATECRAFT_STORE": redis.url}):
-        for words in ([data, redis.url], [redis.url, tmp_path / "new"]):
-            assert "a server writes to redis" in refused(*words, "--data", tmp_path / "elsewhere")
+        assert "another server signs; stop all" in refused(data, redis.url, "--data", data)
+    async with redis_store(redis.url) as store:
+        going = asyncio.create_task(beats(RedisLog(store)))
+        said = await asyncio.to_thread(refused, redis.url, tmp_path / "new", "--data", data)
+        assert f"a server writes to {redis.url}" in said
+        going.cancel()
+    assert not (tmp_path / "new" / "keys" / "operator-1.key").exists()
+
+
+async def beats(log: RedisLog) -> None:
+    """Of a server that doesn't sign."""
+    while True:
+        await log.beat()
+        await asyncio.sleep(0.5)
 
 
 async def test_a_copy_from_nowhere_or_to_itself_is_refused_with_a_sentence(tmp_path: Path, redis: RedisServer) -> None:

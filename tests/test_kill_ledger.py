@@ -63,6 +63,7 @@ class Person:
                         held = self.games.setdefault(game, Followed(game))
                         followed = await client.follow(game, held.head if held.head.version else None, held)
                         await client.play_on(followed, self.chance)
+                        await client.send({"type": "unsubscribe", "topic": followed.topic})
                         done = last
                 finally:
                     await client.leave()

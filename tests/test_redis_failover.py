@@ -172,7 +172,8 @@ async def move_slot(whole: Cluster, slot: int, to: RedisServer) -> None:
         await source("MIGRATE", "127.0.0.1", to.port, keys[0], 0, 5000)
         await asyncio.sleep(0.005)
     name = await to("CLUSTER", "MYID")
-    for server in (to, source, *(each for each in whole.servers[:3] if each not in (to, source))):
+    others = [each for each in whole.servers if each not in (to, source) and (await each("ROLE"))[0] == b"master"]
+    for server in (to, source, *others):
         await server("CLUSTER", "SETSLOT", slot, "NODE", name)
 
 
