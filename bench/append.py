@@ -42,6 +42,7 @@ async def measured(size: Size, redis: Redis | None, log: Log, bare: Bare) -> Rep
     """Of each game a round."""
     rates: dict[str, list[float]] = {"product": [], "bare": []}
     store_cpu: dict[str, list[float]] = {"product": [], "bare": []}
+    kept: dict[str, list[float]] = {"product": [], "bare": []}
     total = appends * GAMES * EVENTS
     games: dict[bytes, Head] = {}
 
@@ -58,12 +59,18 @@ async def measured(size: Size, redis: Redis | None, log: Log, bare: Bare) -> Rep
         return await timed("bare", bare(appends))
 
     async def timed(name: str, work: Awaitable[object]) -> float:
+        before = await asyncio.to_thread(kept_bytes)
         began, cpu, theirs = time.monotonic(), time.process_time(), redis.cpu_seconds if redis else 0
         await work
+        used = time.process_time() - cpu
         rates[name].append(total / (time.monotonic() - began))
         if redis is not None:
             store_cpu[name].append((redis.cpu_seconds - theirs) / total * 1e6)
-        return (time.process_time() - cpu) / total * 1e6
+            kept[name].append((await asyncio.to_thread(kept_bytes) - before) / total)
+        return used / total * 1e6
+
+    def kept_bytes() -> int:
+        return 0 if redis is None else redis.kept_bytes()
 
     cpu = await alternating(size.rounds, {"product": product, "bare": floor})
     for game, head in games.items():
@@ -76,8 +83,11 @@ async def measured(size: Size, redis: Redis | None, log: Log, bare: Bare) -> Rep
         Row("durable events, 64 appends at once", "a second", rate["product"], rate["bare"]),
     ]
     if redis is not None:
-        used = {name: Series(name, tuple(values[1:])) for name, values in store_cpu.items()}
+        used, held = (
+            {name: Series(name, tuple(values[1:])) for name, values in found.items()} for found in (store_cpu, kept)
+        )
         rows.append(Row("an event, in Redis itself", "µs CPU", used["product"], used["bare"]))
+        rows.append(Row("an event, in Redis's memory", "bytes", held["product"], held["bare"]))
     return Report(rows, [f"{len(games)} logs read again: every chain holds and ends at the head that was answered"])
 
 

@@ -155,6 +155,12 @@ class Redis(Process):
     def url(self) -> str:
         return f"redis://127.0.0.1:{self._port}"
 
+    def kept_bytes(self) -> int:
+        """What it says that its data take, in memory."""
+        with socket.create_connection(self.address) as connection:
+            connection.sendall(b"INFO memory\r\n")
+            return int(connection.recv(65_536).partition(b"used_memory_dataset:")[2].split(b"\r", 1)[0])
+
 
 REDIS = shutil.which("redis-server") or "redis-server"
 

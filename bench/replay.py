@@ -7,7 +7,7 @@ import msgpack
 
 from bench.clients import Watcher, subscription
 from bench.filled import put, war
-from bench.measure import Report, Row, Size, alternating
+from bench.measure import Report, Row, Series, Size, alternating
 from bench.peers import missing, rows
 from bench.peers.folding import GOALS, PEERS, folds
 from bench.processes import Product, product
@@ -46,17 +46,25 @@ async def run(size: Size, folder: Path) -> Report:
             fold(id_, await log.read(id_))
             return len(events) / (time.process_time() - began)
 
+        async def table_alone() -> float:
+            began = time.process_time()
+            table = Table(id_)
+            for stored in await log.read(id_):
+                table = game.evolve(CLASSIC, table, codec.decode(stored.body).fact)
+            return len(events) / (time.process_time() - began)
+
         try:
             cpu = await alternating(size.rounds, {"product": watch, "without a socket": once})
             async with folds(folder, len(events)) as peers:
-                rate = await alternating(size.rounds, {"product": folded} | peers)
+                rate = await alternating(size.rounds, {"product": folded, "table": table_alone} | peers)
         finally:
             await database.close()
         server.check(id_, [event.body for event in events])
     return Report(
         [
             Row(f"an event of a game of {len(events):,}", "µs CPU", cpu["product"], cpu["without a socket"], "≤ 2 ×"),
-            *rows("folding a stored game, chain and dealer too", "events a CPU second", rate, GOALS),
+            *_folding("folding a stored game, chain and dealer too", rate),
+            *_folding("folding a stored game, its table alone", rate | {"product": rate["table"]}),
         ],
         [
             "each watcher got every byte of the log; the game was audited where it is finished",
@@ -64,6 +72,11 @@ async def run(size: Size, folder: Path) -> Report:
             *missing(PEERS),
         ],
     )
+
+
+def _folding(what: str, rate: dict[str, Series]) -> list[Row]:
+    unit = "events a CPU second"
+    return rows(what, unit, rate, GOALS) or [Row(what, unit, rate["product"])]
 
 
 def fold(id_: bytes, events: object) -> Table:

@@ -1,20 +1,21 @@
 """`python -m bench.table`: the tables of docs/performance.md, made from the committed result files.
 
-`--write` puts them into the document, between its two marks, and draws the curves beside it."""
+`--write` puts them into the document, each between its marks, and draws the curves beside it."""
 
 import json
 import sys
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from bench import carries
 from bench.__main__ import runs
 from bench.plot import svg
 
 TOP = Path(__file__).parent.parent
 RESULTS = TOP / "bench" / "results"
 DOCUMENT = TOP / "docs" / "performance.md"
-BEGIN, END = "<!-- python -m bench.table --write -->\n", "<!-- until here -->\n"
+BEGIN, END = "<!-- python -m bench.table --write: {} -->\n", "<!-- until here -->\n"
 
 
 def results(folder: Path = RESULTS) -> list[Mapping[str, Any]]:
@@ -68,18 +69,28 @@ def pictures(found: Iterable[Mapping[str, Any]]) -> Iterator[tuple[str, str]]:
             yield f"{result['bench']}.svg", svg(result["curves"])
 
 
-def written(document: str, table: str) -> str:
-    """The document with this table between its marks."""
-    before, _, rest = document.partition(BEGIN)
-    _, _, after = rest.partition(END)
-    return before + BEGIN + table + END + after
+def sections(found: Sequence[Mapping[str, Any]]) -> dict[str, str]:
+    """What stands between each pair of marks."""
+    return {"ratios": markdown(found), "carries": carries.markdown(found)}
+
+
+def written(document: str, made: Mapping[str, str]) -> str:
+    """The document with these sections between their marks. Raises ValueError if it lacks one."""
+    for name, text in made.items():
+        begin = BEGIN.format(name)
+        before, mark, rest = document.partition(begin)
+        _, end, after = rest.partition(END)
+        if not mark or not end:
+            raise ValueError(f"the document has no {begin.strip()} … {END.strip()}")
+        document = before + begin + text + END + after
+    return document
 
 
 if __name__ == "__main__":
-    made = markdown(results())
+    made = sections(results())
     if sys.argv[1:] == ["--write"]:
         DOCUMENT.write_text(written(DOCUMENT.read_text(), made))
         for name, picture in pictures(results()):
             (DOCUMENT.parent / name).write_text(picture)
     else:
-        print(made, end="")
+        print(*made.values(), sep="\n", end="")

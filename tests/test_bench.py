@@ -9,10 +9,11 @@ from xml.etree import ElementTree
 
 import pytest
 
+from bench import carries
 from bench.__main__ import BENCHES, ON_REDIS, runs
 from bench.measure import Curve, Report, Row, Series, Size, alternating, cpu_seconds, percentile, result
 from bench.plot import short, svg
-from bench.table import BEGIN, DOCUMENT, END, RESULTS, markdown, pictures, results, written
+from bench.table import BEGIN, DOCUMENT, END, RESULTS, pictures, results, sections, written
 
 SVG = "{http://www.w3.org/2000/svg}"
 ROOT = Path(__file__).parent.parent
@@ -110,12 +111,26 @@ def test_a_process_has_its_own_clock() -> None:
     assert own <= seen < own + 1, "it does nothing more but wait"
 
 
-def test_the_document_has_the_table_of_the_result_files() -> None:
+def test_the_document_has_what_the_result_files_give() -> None:
     assert results(), f"no results in {RESULTS}"
-    document = DOCUMENT.read_text()
-    assert BEGIN + markdown(results()) + END in document
-    assert written(document, markdown(results())) == document
-    assert written(document, "other\n") != document
+    document, made = DOCUMENT.read_text(), sections(results())
+    for name, text in made.items():
+        assert BEGIN.format(name) + text + END in document
+    assert written(document, made) == document
+    assert written(document, made | {"ratios": "other\n"}) != document
+    with pytest.raises(ValueError, match="no <!-- python"):
+        written("# A document without marks\n", made)
+
+
+def test_what_is_carried_is_reckoned_from_the_medians_and_what_is_missing_is_named() -> None:
+    row = {"what": "an idle watcher", "unit": "KiB", "product": {"median": 20.0}}
+    found = [{"command": "python -m bench connections", "rows": [row]}]
+    assert carries.inputs(found) == {"connection": 20.0}
+    text = carries.markdown(found)
+    assert "| memory of connections | 1,000,000 × memory of one | 19 GiB |" in text
+    assert "(`fanout` has no committed result)" in text
+    other = [{"command": "python -m bench connections", "rows": [row | {"product": {"median": 40.0}}]}]
+    assert "| memory of connections | 1,000,000 × memory of one | 38 GiB |" in carries.markdown(other)
 
 
 def test_no_quick_result_is_committed_and_each_has_five_rounds() -> None:
