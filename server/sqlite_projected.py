@@ -13,7 +13,7 @@ T = TypeVar("T")
 
 
 class SqliteProjected:
-    rows_at_once = 250_000
+    rows_at_once = 500_000
     """Other processes wait for them, for about a second."""
 
     def __init__(self, database: Database) -> None:
