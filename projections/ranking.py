@@ -6,8 +6,9 @@ that a player's score is found without a row being read. Python's own lists and 
 
 from array import array
 from bisect import bisect_left
-from collections.abc import Iterable
-from struct import unpack
+from collections.abc import Callable, Iterable
+from functools import lru_cache
+from struct import Struct
 
 from projections.leaderboard import INDEX_BITS
 
@@ -88,7 +89,7 @@ class Ranking:
         while len(scores) < count and block < len(self._scores):
             some = self._scores[block][at : at + count - len(scores)].tolist()
             ids = self._ids[block][at * ID_BYTES : (at + len(some)) * ID_BYTES]
-            players += unpack(f"{ID_BYTES}s" * len(some), ids)
+            players += _ids(len(some))(ids)
             scores += some
             block, at = block + 1, 0
         return players, scores
@@ -219,6 +220,11 @@ class Ranking:
             self._scores[block] += self._scores.pop(block + 1)
             self._ids[block] += self._ids.pop(block + 1)
             del self._last[block]
+
+
+@lru_cache(128)
+def _ids(count: int) -> Callable[[bytearray], tuple[bytes, ...]]:
+    return Struct(f"{ID_BYTES}s" * count).unpack
 
 
 def _bucket(player: bytes) -> int:

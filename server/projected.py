@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from typing import NamedTuple, Protocol, TypeVar
 
 DIFFERENCES_MAX = 5
+ROWS_AN_ENTRY = 6
+"""That one entry touches of a projection, at most, but for long imports."""
 T = TypeVar("T")
 
 
@@ -58,7 +60,7 @@ Standing = Mapping[str, Generation]
 
 class Projected(Protocol):
     rows_at_once: int
-    """So many rows are written in one go at most: nobody else is served meanwhile."""
+    """About so many rows are gathered before some are written in one go: nobody else is served meanwhile."""
 
     async def standing(self, names: Sequence[str], state: str = "live") -> Standing:
         """The generations in this state of those projections that have one."""

@@ -15,7 +15,7 @@ from projections.projection import Projection, Values
 from projections.records import RECORDS
 from projections.rivals import RIVALS
 from server.folding import Diverged, Folding, Item, Prepared, Reader, following
-from server.projected import Checkpoint, Generation, Moved, Page, Projected, Standing
+from server.projected import ROWS_AN_ENTRY, Checkpoint, Generation, Moved, Page, Projected, Standing
 from server.view import ROWS_READ_MAX, View
 
 PROJECTIONS: tuple[Projection[Any], ...] = (RECORDS, RIVALS, LEADERBOARD, HISTORY)
@@ -71,7 +71,7 @@ class Projector:
         self._store = store
         self._ledger = ledger
         self._projections = {projection.name: projection for projection in projections}
-        self._batch_entries = batch_entries
+        self._batch_entries = min(batch_entries, store.rows_at_once // ROWS_AN_ENTRY)
         self._foldings: dict[str, Folding] = {}
         self._listeners: list[tuple[Listener, Reset]] = []
         self._woken = asyncio.Event()

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import repeat
 from typing import Protocol
 
 from projections.leaderboard import INDEX_BITS, INDEX_MAX, VALUE_MAX, Board
@@ -50,7 +51,4 @@ def placed(start: int, players: Sequence[bytes], scores: Sequence[int], ahead: i
     entries = [score & INDEX_MAX for score in scores]
     # Calling Place costs four times as much, and a page is a hundred of them.
     fields = zip(ranks, range(start, start + len(ranks)), players, values, entries, strict=True)
-    return tuple([_new(Place, each) for each in fields])
-
-
-_new = tuple.__new__
+    return tuple(map(tuple.__new__, repeat(Place), fields))

@@ -9,7 +9,7 @@ from events.log import Unknown
 from projections.projection import Projection
 from server.folding import Diverged, Item, Reader, following
 from server.gathering import Gathering
-from server.projected import Checkpoint, Differs, Generation, Moved, Projected, Standing, Taken
+from server.projected import ROWS_AN_ENTRY, Checkpoint, Differs, Generation, Moved, Projected, Standing, Taken
 
 BATCH_ENTRIES = 5_000
 
@@ -43,7 +43,9 @@ async def rebuild(
     another ledger, or is the one that is wrong. `rows_max`: so many that aren't written are kept in memory.
 
     Differs: the live one has other rows at an equal position, and what was built is dropped."""
-    building = _Rebuild(store, ledger, told, force, batch_entries, store.rows_at_once if rows_max is None else rows_max)
+    rows_max = store.rows_at_once if rows_max is None else rows_max
+    batch_entries = min(batch_entries, store.rows_at_once // ROWS_AN_ENTRY)
+    building = _Rebuild(store, ledger, told, force, batch_entries, rows_max)
     for projection in projections:
         await building.begin(projection, anew=force)
     while building.unfinished:

@@ -13,8 +13,8 @@ T = TypeVar("T")
 
 
 class SqliteProjected:
-    rows_at_once = 250_000
-    """Other processes wait for them, for about a second."""
+    rows_at_once = 500_000
+    """Of all projections together. One has half of them, say: other processes wait a second for it to be written."""
 
     def __init__(self, database: Database) -> None:
         self.database = database

@@ -17,7 +17,7 @@ from server.ranks import Ranks
 from server.redis_boards import RedisBoards
 from server.redis_projected import RedisProjected
 from server.sqlite_projected import SqliteProjected
-from tests.redis_stores import shared_store
+from tests.redis_stores import redis_store, shared_store
 from tests.stores import REDIS, every
 
 
@@ -25,6 +25,8 @@ from tests.stores import REDIS, every
 class Folded:
     store: Projected
     ranks: Callable[[Projector], Ranks]
+    place: str
+    """What `reopened` opens, in another process."""
 
 
 @asynccontextmanager
@@ -38,15 +40,26 @@ async def opened(folder: Path) -> AsyncIterator[SqliteProjected]:
 
 
 @asynccontextmanager
+async def reopened(place: str) -> AsyncIterator[Projected]:
+    """A file, or a single Redis, as it is."""
+    if place.startswith("redis://"):
+        async with redis_store(place) as store:
+            yield RedisProjected(store)
+    else:
+        async with opened(Path(place).parent) as file:
+            yield file
+
+
+@asynccontextmanager
 async def _sqlite(folder: Path) -> AsyncIterator[Folded]:
     async with opened(folder) as store:
-        yield Folded(store, partial(Boards, store))
+        yield Folded(store, partial(Boards, store), str(folder / "boards.db"))
 
 
 @asynccontextmanager
 async def _redis(name: str, folder: Path) -> AsyncIterator[Folded]:
     async with shared_store(name) as store:
-        yield Folded(RedisProjected(store), lambda projector: RedisBoards(store))
+        yield Folded(RedisProjected(store), lambda projector: RedisBoards(store), f"redis://{store.address.places[0]}")
 
 
 FOLDED: dict[str, Callable[[Path], AbstractAsyncContextManager[Folded]]] = {
@@ -58,3 +71,5 @@ on_few = pytest.mark.parametrize(
     "kind", [pytest.param(name, marks=pytest.mark.slow) if name not in ("sqlite", "redis") else name for name in FOLDED]
 )
 """What asks a store many thousand things."""
+on_kept = pytest.mark.parametrize("kind", ["sqlite", pytest.param("redis", marks=pytest.mark.slow)])
+"""Where `reopened` can."""

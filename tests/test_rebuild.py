@@ -12,19 +12,17 @@ from typing import Any
 
 import pytest
 
-from events.database import Database
 from projections.leaderboard import LEADERBOARD, Board
 from projections.projection import Projection
 from projections.records import RECORDS
 from projections.rivals import RIVALS
-from server import generations
 from server.folding import Diverged, Reader
 from server.projected import Differs, Projected, Taken
 from server.projector import PROJECTIONS, Projector
 from server.rebuild import BATCH_ENTRIES, Progress, Told, rebuild, roll_back
 from server.sqlite_projected import SqliteProjected
 from tests.entries import A, ListLedger, house, synthetic
-from tests.folded import FOLDED, on_every, opened
+from tests.folded import FOLDED, on_every, on_kept, opened, reopened
 from tests.test_projector import agree, all_boards, boards_agree, contents
 
 pytestmark = pytest.mark.anyio
@@ -304,30 +302,32 @@ async def test_a_rebuild_that_is_ahead_of_a_live_one_rolled_back_begins_anew(tmp
         assert told[0] == Progress("records", 0, 50)
 
 
-async def test_killed_at_any_point_a_rebuild_and_the_loop_come_to_the_same(tmp_path: Path) -> None:
+@on_kept
+async def test_killed_at_any_point_a_rebuild_and_the_loop_come_to_the_same(tmp_path: Path, kind: str) -> None:
     chance = random.Random(11)
     entries = synthetic(KILLED_ENTRIES, PEOPLE)
-    async with opened(tmp_path) as database:
-        await Projector(database, ListLedger(entries[:1500])).advance()
-    kills = 0
-    while await _killed(tmp_path / "boards.db", chance.randrange(1, 12)):
-        kills += 1
-        assert kills < 100
-    assert kills >= 3
-    async with opened(tmp_path) as database:
-        await Projector(database, ListLedger(entries)).advance()
-        await agree(database, ListLedger(entries))
+    async with FOLDED[kind](tmp_path) as folded:
+        store = folded.store
+        await Projector(store, ListLedger(entries[:1500])).advance()
+        kills = 0
+        while await _killed(folded.place, chance.randrange(1, 12)):
+            kills += 1
+            assert kills < 100
+        assert kills >= 3
+        await Projector(store, ListLedger(entries)).advance()
+        await agree(store, ListLedger(entries))
         for projection in PROJECTIONS:
-            assert (await contents(database, projection.name, "kept"))[0].as_of >= 1500
-            assert await one(database, ListLedger(entries), projection) is not None
-        await agree(database, ListLedger(entries))
+            assert (await contents(store, projection.name, "kept"))[0].as_of >= 1500
+            assert await one(store, ListLedger(entries), projection) is not None
+        await agree(store, ListLedger(entries))
+        await boards_agree(folded.ranks(Projector(store, ListLedger(entries))), entries, all_boards(entries)[::9])
 
 
-async def _killed(path: Path, steps: int) -> bool:
+async def _killed(place: str, steps: int) -> bool:
     """Let a process fold and rebuild for so many steps and kill it where it is then; False: it had nothing to do."""
     pipe = asyncio.subprocess.PIPE
     process = await asyncio.create_subprocess_exec(
-        sys.executable, "-m", "tests.test_rebuild", str(path), stdin=pipe, stdout=pipe
+        sys.executable, "-m", "tests.test_rebuild", place, stdin=pipe, stdout=pipe
     )
     assert process.stdin is not None
     assert process.stdout is not None
@@ -348,23 +348,21 @@ async def _killed(path: Path, steps: int) -> bool:
 KILLED_ENTRIES = 3000
 
 
-async def _until_killed(path: Path) -> None:
+async def _until_killed(place: str) -> None:
     """Fold, and rebuild what hasn't been replaced yet; a line for each step, which waits for leave."""
-    database = await Database.open(path, [generations.SCHEMA], shared=True)
-    store = SqliteProjected(database)
     ledger = ListLedger(synthetic(KILLED_ENTRIES, PEOPLE))
-    folding = asyncio.create_task(Projector(store, ledger, batch_entries=40).advance())
 
     def told(progress: Progress) -> None:
         os.write(1, b"%d\n" % progress.folded)
         os.read(0, 1)
 
-    for projection in PROJECTIONS:
-        if not await store.standing([projection.name], "kept"):
-            await one(store, ledger, projection, told, batch_entries=150, rows_max=5)
-    await folding
-    await database.close()
+    async with reopened(place) as store:
+        folding = asyncio.create_task(Projector(store, ledger, batch_entries=40).advance())
+        for projection in PROJECTIONS:
+            if not await store.standing([projection.name], "kept"):
+                await one(store, ledger, projection, told, batch_entries=150, rows_max=5)
+        await folding
 
 
 if __name__ == "__main__":
-    asyncio.run(_until_killed(Path(sys.argv[1])))
+    asyncio.run(_until_killed(sys.argv[1]))

@@ -151,15 +151,20 @@ async def test_while_redis_is_away_everybody_is_told_to_come_again(tmp_path: Pat
         redis.kill()
         other = "00" * 16
         with server.http() as http:
-            answers, page = await asyncio.gather(
+            answers, page, board = await asyncio.gather(
                 client.ask("do", "a", game=other, command={"do": "Resign"}),
                 asyncio.to_thread(http.get, f"/api/games/{game.hex()}/export"),
+                asyncio.to_thread(http.get, "/api/boards/states-relaxed/wins/all"),
             )
         assert (answers["type"], answers["reason"]) == ("refused", "try_again")
-        assert (page.status_code, page.json()["error"]) == (503, "try_again")
-        await client.send({"type": "subscribe", "topic": f"game/{other}"})
-        told = {"type": "not_subscribed", "topic": f"game/{other}", "reason": "try_again"}
-        await client.until(lambda: told in client.frames)
+        for answer in (page, board):
+            assert (answer.status_code, answer.json()["error"]) == (503, "try_again")
+        topics = (f"game/{other}", "board/states-relaxed/wins/all")
+        for topic in topics:
+            await client.send({"type": "subscribe", "topic": topic})
+        for topic in topics:
+            told = {"type": "not_subscribed", "topic": topic, "reason": "try_again"}
+            await client.until(lambda told=told: told in client.frames)  # type: ignore[misc]
         await redis.start()
         await client.insist("do", "b", game=game.hex(), command={"do": "Resign"})
         await client.leave()
