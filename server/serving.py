@@ -15,7 +15,8 @@ from events.database import Database
 from events.notes import VerifierKey
 from server import demo, logs
 from server.app import BOARDS_SCHEMAS, PEOPLE_SCHEMAS, SCHEMAS, application
-from server.bounds import Http, socket_class
+from server.bounds import socket_class
+from server.heads import Http
 from server.keys import BadKeys, has_keys, ledger_key, operator_keys
 from server.parts import Parts
 from server.settings import Settings
