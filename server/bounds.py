@@ -1,4 +1,5 @@
-"""uvicorn's two protocols with the bounds that they leave open. The only place that knows uvicorn's insides."""
+"""uvicorn's WebSocket with the bounds that it leaves open, and a way past it. With server/heads.py the only place that
+knows uvicorn's insides."""
 
 import asyncio
 import contextlib
@@ -6,7 +7,6 @@ from traceback import format_exception
 from typing import Any, ClassVar
 
 import structlog
-from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 from uvicorn.protocols.utils import ClientDisconnected
 from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
 from websockets.frames import CloseCode, Frame, Opcode
@@ -21,57 +21,9 @@ DIRECT = "statecraft.direct"
 once it has accepted the handshake. It then returns, and the connection goes on without a task."""
 log_line = structlog.get_logger()
 
-HEAD_BYTES_MAX = 64 << 10
-"""Of a request's first line and headers."""
 SMALL_FRAMES_RATE = 100
 """A second: pings, pongs and pieces of messages, which no count of messages sees."""
 SMALL_FRAMES_BURST = 1000
-
-
-HEAD_SECONDS_MAX = 15
-"""From a connection, or from a request's first byte, to the end of its head."""
-
-
-class Http(HttpToolsProtocol):
-    """The parser would gather a head for ever."""
-
-    _head_bytes: int | None = 0
-    """Received of a head that isn't whole yet; None after it."""
-    _late: asyncio.TimerHandle | None = None
-
-    def connection_made(self, transport: Any) -> None:
-        super().connection_made(transport)
-        self._expect_head()
-
-    def connection_lost(self, exc: Exception | None) -> None:
-        self._head_came()
-        super().connection_lost(exc)
-
-    def _expect_head(self) -> None:
-        if self._late is None:
-            self._late = self.loop.call_later(HEAD_SECONDS_MAX, self.transport.abort)
-
-    def _head_came(self) -> None:
-        if self._late is not None:
-            self._late.cancel()
-            self._late = None
-
-    def data_received(self, data: bytes) -> None:
-        super().data_received(data)
-        if self._head_bytes is not None:
-            self._head_bytes += len(data)
-            if self._head_bytes > HEAD_BYTES_MAX and not self.transport.is_closing():
-                self.send_400_response(f"A request's head has at most {HEAD_BYTES_MAX} bytes.")
-
-    def on_message_begin(self) -> None:
-        self._head_bytes = 0
-        self._expect_head()
-        super().on_message_begin()
-
-    def on_headers_complete(self) -> None:
-        self._head_bytes = None
-        self._head_came()
-        super().on_headers_complete()
 
 
 class Socket(WebSocketsSansIOProtocol):

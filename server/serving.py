@@ -14,8 +14,9 @@ from starlette.applications import Starlette
 from events.notes import VerifierKey
 from server import demo, logs, shared_keys
 from server.app import SCHEMAS, application
-from server.bounds import Http, socket_class
+from server.bounds import socket_class
 from server.folded import projected
+from server.heads import Http
 from server.keys import BadKeys, has_keys
 from server.parts import Parts
 from server.settings import Settings

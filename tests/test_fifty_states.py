@@ -1,9 +1,11 @@
 """The sentences of RULES.md's fifty-states/1 that a command can break, each with its refusal."""
 
+from dataclasses import fields, replace
+
 import pytest
 
-from rules import fairness, game
-from rules.fifty_states import FIFTY_STATES, Commit, Play, Reveal
+from rules import fairness, fifty_states, game
+from rules.fifty_states import FIFTY_STATES, Captured, Commit, Committed, Play, Position, Reveal, Revealed, start
 from rules.game import (
     OPEN_MS_MAX,
     CallTime,
@@ -62,6 +64,41 @@ def test_a_battle_is_one_append_of_four_facts_in_this_order() -> None:
     before = len(played.facts)
     played.play(played.dealer.hands.current[0][0])
     assert names(played.facts[before:]) == ["Revealed", "Played", "Captured", "Committed"]
+
+
+def test_a_fact_of_the_games_own_moves_the_position_and_the_hands_and_nothing_else() -> None:
+    # Both are made field by field: one that was forgotten would fall back to its default.
+    played = Played().begin()
+    full = {field.name: object() for field in fields(Table)} | {"position": played.table.position}
+    table = Table(**full)  # type: ignore[arg-type]
+    dealer = replace(played.dealer, settings=(("known", 1),))
+    battle, card = 1, played.dealer.hands.current[0][0]
+    for fact in (
+        Revealed(1, battle, Card(50), bytes(32)),
+        fifty_states.Played(0, battle, card),
+        Captured(0, battle, card, card),
+    ):
+        moved_on = game.evolve(FIFTY_STATES, table, fact)
+        assert moved_on == replace(table, position=FIFTY_STATES.evolve(table.position, fact))
+        assert moved_on.position != table.position
+        knows = game.follow(FIFTY_STATES, dealer, fact)
+        assert knows == replace(dealer, hands=FIFTY_STATES.follow(dealer.hands, fact))
+
+
+def test_each_fact_moves_its_own_fields_of_the_position() -> None:
+    position = start((7, 7))
+    full = {field.name: getattr(position, field.name) for field in fields(position)} | {"round": 3, "match": 2}
+    position = Position(**{**full, "captured": ((), (Card(9),)), "discarded": (Card(8),), "seals": (b"a", b"b")})
+    moves = {
+        Committed(0, 1, b"c"): {"seals"},
+        Revealed(0, 1, Card(5), b""): {"shown", "sizes"},
+        Captured(0, 1, Card(5), Card(6)): {"battle", "match", "captured", "discarded", "seals"},
+    }
+    for fact, changed in moves.items():
+        after = FIFTY_STATES.evolve(position, fact)
+        assert {each.name for each in fields(after) if getattr(after, each.name) != getattr(position, each.name)} == (
+            changed
+        )
 
 
 def test_a_battle_that_ends_a_round_has_five_facts_and_the_last_one_six() -> None:
