@@ -43,8 +43,9 @@ class Lobby:
     def __init__(self, games: Games, audience: Audience, between: Between, presence: Presence, called: Called) -> None:
         self.packed = b""
         """What other servers are told: the rows of this one."""
+        self._heard: Sequence[bytes] = ()
         self._elsewhere: tuple[_Rows, ...] = ()
-        """The rows of other servers."""
+        """The rows of other servers, and as they were told."""
         self._games = games
         self._between = between
         self._called = called
@@ -70,6 +71,9 @@ class Lobby:
 
     def hear(self, lobbies: Sequence[bytes]) -> None:
         """All that other servers tell of theirs. What can't be read comes from another release, and isn't shown."""
+        if lobbies == self._heard:
+            return
+        self._heard = lobbies
         found = []
         for packed in lobbies:
             with contextlib.suppress(msgspec.MsgspecError):

@@ -85,6 +85,8 @@ class Sequencer:
         self._ledger = ledger_
         self._leaves_max = leaves_max
         self._behind = set(range(PARTITIONS))
+        self._copying: set[int] = set()
+        """Partitions of which it isn't known yet whether all is copied."""
         self._news = asyncio.Event()
         self._entered = asyncio.Event()
         """Replaced whenever the ledger has grown."""
@@ -95,7 +97,7 @@ class Sequencer:
     @property
     def waiting(self) -> int:
         """Partitions that may hold what isn't in the ledger."""
-        return len(self._behind)
+        return len(self._behind | self._copying)
 
     def _appended(self, game: bytes, before: Head, events: tuple[Stored, ...]) -> None:
         if all(codec.name(event.body) in SILENT for event in events):
@@ -120,6 +122,7 @@ class Sequencer:
             numbers = set(self._behind)
             self._behind -= numbers
             left: set[int] = numbers
+            self._copying = numbers
             try:
                 left = await self._copy(sorted(numbers))
             except Conflict:
@@ -128,6 +131,7 @@ class Sequencer:
                 await asyncio.sleep(RETRY_SECONDS)
             finally:
                 self._behind |= left
+                self._copying = set()
 
     async def _copy(self, numbers: Iterable[int]) -> set[int]:
         """One append of what waits in these partitions; those in which more may wait."""

@@ -253,3 +253,15 @@ async def test_whoever_waits_for_a_closing_hears_when_it_is_entered(stores: tupl
     assert await sequencer.closed(game, 0) is True
     running.cancel()
     await asyncio.gather(running, return_exceptions=True)
+
+
+async def test_nothing_is_said_to_wait_no_longer_before_it_is_entered(stores: tuple[SqliteLog, SqliteLedger]) -> None:
+    log, ledger = stores
+    sequencer = Sequencer(log, ledger)
+    await tell(log, leaves.opening(leaves.game(1, 77)))
+    copying = asyncio.create_task(sequencer.copy_all())
+    while not copying.done():
+        assert sequencer.waiting > 0
+        await asyncio.sleep(0)
+    assert sequencer.waiting == 0
+    assert (await ledger.head()).size == 1
