@@ -133,6 +133,24 @@ async def heard_again(log: RecentLog, other: RedisLog) -> None:
         await asyncio.sleep(0.05)
 
 
+async def test_no_more_is_kept_than_is_allowed_and_the_game_that_rested_longest_goes_first(
+    tmp_path: Path, redis: RedisServer
+) -> None:
+    games = [bytes(15) + bytes([number]) for number in range(6)]
+    async with redis_store(redis.url) as store:
+        log = RecentLog(RedisLog(store), appends_max=8)
+        await remember(redis, tmp_path / "kept")
+        for game in games:
+            for _ in range(2):
+                head = await log.head(game)
+                await log.append(game, head, Batch(extend(head, [b"a"])))
+                assert len(log) <= 8
+        await forget(redis, tmp_path / "kept")
+        log.suspect()
+        assert [(await log.head(game)).version for game in games[-4:]] == [2, 2, 2, 2]
+        assert (await log.head(games[0])).version == 0
+
+
 # ---------------------------------------------------------------- servers
 
 
