@@ -202,7 +202,7 @@ def test_the_commands_of_the_readme_exist_with_their_options() -> None:
     assert {command for command, _ in lines} == {
         *("serve", "audit", "proof", "refill", "rebuild", "export", "replay", "simulate"),
         *("import", "bar", "hide-name", "erase", "doctor"),
-        *("backup", "restore", "keys"),
+        *("backup", "restore", "copy", "keys"),
     }
     for command, rest in lines:
         shown = run(command, "--help", COLUMNS="200", NO_COLOR="1").stdout

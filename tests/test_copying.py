@@ -59,7 +59,7 @@ async def play(server: Server, guest: Guest, seed: int, battles: int | None = No
 def digests(data: Path, **environment: str) -> list[str]:
     """Of every projection, folded anew from the ledger there."""
     said = well("rebuild", "--force", "--data", data, **environment)
-    return [re.split("[,;] (as|the) ", line)[0] for line in said.splitlines()]
+    return [re.split("[,;] (as|the|it) ", line)[0] for line in said.splitlines()]
 
 
 async def test_games_go_on_in_redis_and_back_in_the_file_and_nothing_of_them_changes(
