@@ -141,7 +141,7 @@ async def _parts(settings: Settings) -> AsyncIterator[Parts]:
 
         ledger, kept = found.ledger, archive(settings.archive)
         recent = RecentLog(found.log) if found.redis is not None else None
-        log = ArchivedLog(recent or found.log, kept)
+        log = ArchivedLog(found.log if recent is None else recent, kept)
         sequencer = Sequencer(found.log, ledger)
         pen = pen_of(settings, found.redis)
         publisher = Publisher(ledger, found.log, kept, keys.ledger, settings.keys, pen)

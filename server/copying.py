@@ -3,18 +3,17 @@
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated
 
 import typer
 from obstore.exceptions import BaseError
-from rich.progress import Progress
+from rich.progress import Progress, TaskID
 
 from events import sqlite_moving
 from events.database import Busy
 from events.log import BEAT_GAP_MS_MAX, Conflict, Unknown
-from events.moving import Movable
 from events.redis_address import BadAddress, address
 from server import meetings, shared_keys
 from server.archive import archive
@@ -24,12 +23,16 @@ from server.backup import Heads, said
 from server.games import Damaged
 from server.keys import BadKeys, has_keys, has_ledger_key
 from server.moving import CannotMove, House, compare, move
+from server.moving import Progress as Told
 from server.moving_files import check_files, move_files
 from server.moving_people import move_people
-from server.pen import Signing
+from server.pen import HELD_MS, Pen, Signing
 from server.settings import Settings
 from server.stores import FAULTS, SCHEMAS, Stores, pen_of, people_in, stores_to_move
 from server.terminal import BAR, Data, chosen, err, fail, out
+
+PEN_SECONDS_MAX = HELD_MS / 1000 + 1
+"""How long it is waited for the pen of somebody who was killed."""
 
 
 def settings_of(place: str, given: Settings) -> Settings:
@@ -39,55 +42,86 @@ def settings_of(place: str, given: Settings) -> Settings:
     return replace(given, redis=None, data=Path(place))
 
 
-async def copied(source: Settings, target: Settings, told: Progress) -> Heads:
+async def copied(source: Settings, target: Settings, bar: Progress) -> Heads:
     """Raises FAULTS, CannotMove, Unknown, BadKeys, Damaged, Conflict, BaseError."""
-    if (source.redis, source.data.resolve()) == (target.redis, target.data.resolve()) or (
-        source.redis is not None and source.redis == target.redis
-    ):
+    _check_places(source, target)
+    told = _told(bar)
+    async with AsyncExitStack() as opened:
+        first = await opened.enter_async_context(_opened(source))
+        second = await opened.enter_async_context(_opened(target))
+        await _check(first, second)
+        # From here on until all is compared, nobody serves from it.
+        await second.house.movable.put_unfinished(True)
+        await move_files(source, target, told)
+        known = await opened.enter_async_context(people_in(first.found, source))
+        await move_people(known, await opened.enter_async_context(people_in(second.found, target)), told)
+        return await move(first.house, second.house, told)
+
+
+def _check_places(source: Settings, target: Settings) -> None:
+    same = source.redis == target.redis and (source.redis is not None or source.data.resolve() == target.data.resolve())
+    if same:
         raise CannotMove("FROM and TO are the same")
     if source.redis is None and not source.log.is_file():
         raise CannotMove(f"there is no log at {source.log}")
-    tasks = {}
+    if not has_keys(source.keys):
+        raise BadKeys(f"there are no keys in {source.keys}, without which its games can't go on: --data names them")
 
-    def progress(what: str, done: int, of: int) -> None:
+
+def _told(bar: Progress) -> Told:
+    tasks: dict[str, TaskID] = {}
+
+    def told(what: str, done: int, of: int) -> None:
         if what not in tasks:
-            tasks[what] = told.add_task(what)
-        told.update(tasks[what], completed=done, total=of)
+            tasks[what] = bar.add_task(what)
+        bar.update(tasks[what], completed=done, total=of)
 
-    async with AsyncExitStack() as opened:
-        first, its = await opened.enter_async_context(_house(source))
-        second, other = await opened.enter_async_context(_house(target))
-        if await first.movable.unfinished():
-            raise CannotMove(f"{first.name} is itself a copy that isn't whole: finish that one first")
-        shared = [house for house, given in ((first, source), (second, target)) if given.redis is not None]
-        await asyncio.gather(*(_check_quiet(house.name, house.movable) for house in shared))
-        for found in (its, other):
-            await _check_keys(source, found)  # the target's will be the same
-        check_files(source, target)
-        await compare(first, second, whole=False)
-        # From here on until all is compared, nobody serves from it.
-        await second.movable.put_unfinished(True)
-        await move_files(source, target, progress)
-        known = await opened.enter_async_context(people_in(its, source))
-        await move_people(known, await opened.enter_async_context(people_in(other, target)), progress)
-        return await move(first, second, progress)
+    return told
+
+
+@dataclass(frozen=True, slots=True)
+class _Opened:
+    given: Settings
+    house: House
+    found: Stores
 
 
 @asynccontextmanager
-async def _house(given: Settings) -> AsyncIterator[tuple[House, Stores]]:
-    """With the pen in hand: nobody signs meanwhile. Raises FAULTS."""
+async def _opened(given: Settings) -> AsyncIterator[_Opened]:
+    """With the pen in hand: nobody signs meanwhile. Raises FAULTS, Unknown."""
     given.data.mkdir(parents=True, exist_ok=True)
     async with stores_to_move(given, (*SCHEMAS, meetings.SCHEMA, sqlite_moving.SCHEMA)) as found:
         pen, name = pen_of(replace(given, signs=True), found.redis), str(given.redis or given.log)
-        try:
-            await pen.take()
-        except Signing as error:
-            raise Busy(f"{name}: {error}; stop all servers first") from error
+        await _take(pen, name, PEN_SECONDS_MAX if found.redis is not None else 0)
         try:
             log = ArchivedLog(found.log, archive(given.archive))
-            yield House(name, log, found.movable, found.ledger, _arranged(found)), found
+            house = House(name, log, found.movable, found.ledger, _arranged(found))
+            yield _Opened(given, house, found)
         finally:
             await pen.let_go()
+
+
+async def _take(pen: Pen, name: str, seconds_max: float) -> None:
+    """Whoever was killed with it in hand holds it for a while yet. Raises Busy, Unknown."""
+    until = asyncio.get_running_loop().time() + seconds_max
+    while True:
+        try:
+            return await pen.take()
+        except Signing as error:
+            if asyncio.get_running_loop().time() >= until:
+                raise Busy(f"{name}: {error}; stop all servers first") from error
+            await asyncio.sleep(0.2)
+
+
+async def _check(source: _Opened, target: _Opened) -> None:
+    """Everything that can be checked before anything is written. Raises Busy, CannotMove, BadKeys, Unknown, Damaged."""
+    if await source.house.movable.unfinished():
+        raise CannotMove(f"{source.house.name} is itself a copy that isn't whole: finish that one first")
+    await asyncio.gather(*(_check_quiet(each.house) for each in (source, target) if each.found.redis is not None))
+    for each in (source, target):
+        await _check_keys(source.given, each.found)  # the target's will be the same
+    check_files(source.given, target.given)
+    await compare(source.house, target.house, whole=False)
 
 
 def _arranged(found: Stores) -> ArrangedGames:
@@ -99,16 +133,16 @@ def _arranged(found: Stores) -> ArrangedGames:
 
 async def _check_keys(given: Settings, found: Stores) -> None:
     """Redis knows what its servers' keys are like. Raises BadKeys, Unknown."""
-    if found.redis is not None and has_keys(given.keys):
+    if found.redis is not None:
         await shared_keys.keys(replace(given, signs=has_ledger_key(given.keys)), found.redis)
 
 
-async def _check_quiet(name: str, movable: Movable) -> None:
-    """A file is locked by who serves it; of a Redis only the beats tell. Raises Busy."""
-    if beats := await movable.beats():
+async def _check_quiet(house: House) -> None:
+    """A file is locked by who serves it; of a Redis only the beats tell, where nobody signs. Raises Busy."""
+    if beats := await house.movable.beats():
         await asyncio.sleep(BEAT_GAP_MS_MAX / 1000)
-        if await movable.beats() != beats:
-            raise Busy(f"a server writes to {name}: stop all servers first")
+        if await house.movable.beats() != beats:
+            raise Busy(f"a server writes to {house.name}: stop all servers first")
 
 
 def command(

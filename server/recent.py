@@ -8,6 +8,7 @@ import asyncio
 from collections import OrderedDict, deque
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, replace
+from itertools import islice
 from typing import TypeVar
 
 import structlog
@@ -17,9 +18,12 @@ from events.log import Batch, Conflict, Deadline, LetGo, Listener, Log, OutboxEn
 
 KEPT_SECONDS = 60.0
 """A store that loses more than the last minute isn't one that was promised anything of."""
-APPENDS_MAX = 256
-"""Kept of a game."""
-GAMES_MAX = 20_000
+APPENDS_MAX = 50_000
+"""Kept of all games, a kilobyte or two each; games that rested longest go first."""
+RESTED = 2
+"""Games that are looked at for this with each append."""
+FORKS_MAX = 1000
+UNSURE_MAX = 1000
 MEND_SECONDS_MAX = 5.0
 """How long a game waits for the store, and for another server, to have back what was lost."""
 PAUSE_SECONDS = 0.1
@@ -54,10 +58,15 @@ class _Append:
 class RecentLog:
     """`events.log.Log`. What it forgot is looked for at each Conflict, and wherever `suspect` is called."""
 
-    def __init__(self, log: Log) -> None:
+    def __init__(self, log: Log, appends_max: int = APPENDS_MAX) -> None:
         self._log = log
+        self._appends_max = appends_max
         self._recent: OrderedDict[bytes, deque[_Append]] = OrderedDict()
         """By game, the one that went on last at the end; each append follows the one before."""
+        self._unsure: OrderedDict[bytes, _Append] = OrderedDict()
+        """Appends of which nobody knows whether they are stored, by the hash of their last event."""
+        self._count = 0
+        """Of all appends in it."""
         self._mending: dict[bytes, asyncio.Task[None]] = {}
         self._forks: OrderedDict[bytes, Fork] = OrderedDict()
         self._forked: list[Forked] = []
@@ -66,6 +75,10 @@ class RecentLog:
         self.put_back = 0
         """Appends."""
         log.listen(self._heard)
+
+    def __len__(self) -> int:
+        """Appends that are kept."""
+        return self._count
 
     def on_fork(self, forked: Forked) -> None:
         """Be told of each fork, before anybody here reads the game's log again."""
@@ -81,19 +94,44 @@ class RecentLog:
     # ------------------------------------------------------------ what was stored lately
 
     def _remember(self, game: bytes, append: _Append) -> None:
-        kept = self._recent.setdefault(game, deque(maxlen=APPENDS_MAX))
+        # Its answer may have been lost, and so may that of the one before it: both are stored, as it turns out.
+        unsure = self._unsure.pop(append.events[-1].hash, None)
+        if append.batch is None and unsure is not None:
+            append.batch = unsure.batch
+        if (before := self._unsure.get(append.before.hash)) is not None:
+            self._remember(game, before)
+        kept = self._recent.setdefault(game, deque())
         for each in reversed(kept):
             if each.before == append.before and each.events == append.events:
                 each.batch = append.batch or each.batch  # It was heard of before its answer came.
                 return
+            if each.events[-1].version <= append.before.version:
+                break
         if kept and kept[-1].events[-1].head != append.before:
+            self._count -= len(kept)
             kept.clear()
         kept.append(append)
+        self._count += 1
         self._recent.move_to_end(game)
         while kept[0].at < append.at - KEPT_SECONDS:
             kept.popleft()
-        while len(self._recent) > GAMES_MAX or next(iter(self._recent.values()))[-1].at < append.at - KEPT_SECONDS:
-            self._recent.popitem(last=False)
+            self._count -= 1
+        for rested in tuple(islice(self._recent, RESTED)):
+            if self._count > self._appends_max or self._recent[rested][-1].at < append.at - KEPT_SECONDS:
+                self._forget(rested)
+
+    def _doubt(self, game: bytes, append: _Append) -> None:
+        """It may be stored, and then it was this server's."""
+        for each in self._recent.get(game, ()):
+            if each.events == append.events:
+                each.batch = append.batch
+                return
+        self._unsure[append.events[-1].hash] = append
+        while len(self._unsure) > UNSURE_MAX:
+            self._unsure.popitem(last=False)
+
+    def _forget(self, game: bytes) -> None:
+        self._count -= len(self._recent.pop(game, ()))
 
     def _heard(self, game: bytes, before: Head, events: tuple[Stored, ...]) -> None:
         kept = self._recent.get(game)
@@ -132,45 +170,56 @@ class RecentLog:
                 return found
 
     async def _mend_whole(self, game: bytes) -> None:
-        until = asyncio.get_running_loop().time() + MEND_SECONDS_MAX
         try:
-            while not (settled := await self._mend(game, until)):  # noqa: ASYNC110
-                await asyncio.sleep(PAUSE_SECONDS)
+            settled = await self._settle(game)
             if isinstance(settled, Fork):
-                fork = settled
-                self._recent.pop(game, None)
-                self._forks[game] = fork
-                while len(self._forks) > GAMES_MAX:
-                    self._forks.popitem(last=False)
-                log_line.error(
-                    "the store lost what was shown", game=game.hex(), left=fork.common.version, lost=len(fork.dropped)
-                )
-                for forked in self._forked:
-                    await forked(fork)
+                await self._fork(settled)
         finally:
             del self._mending[game]
 
-    async def _mend(self, game: bytes, until: float) -> Fork | bool:
-        """Whether the log holds all that is kept here, or else went another way. False: ask again."""
+    async def _settle(self, game: bytes) -> Fork | bool:
+        now = asyncio.get_running_loop().time
+        until, give_up = None, now() + KEPT_SECONDS
+        while True:
+            try:
+                head = await self._log.head(game)
+                # While the store isn't there nobody can put anything back.
+                until = until or now() + MEND_SECONDS_MAX
+                if settled := await self._mend(game, head, now() > until):
+                    return settled
+            except (Conflict, Unknown):
+                if now() > give_up:
+                    return True  # Whoever reads the game is told that it can't be read.
+                await asyncio.sleep(PAUSE_SECONDS)
+
+    async def _mend(self, game: bytes, head: Head, late: bool) -> Fork | bool:
+        """Whether the log holds all that is kept here, or else went another way. False: look again.
+
+        Raises Conflict, Unknown."""
         kept = tuple(self._recent.get(game, ()))
-        late = asyncio.get_running_loop().time() > until
-        try:
-            head = await self._log.head(game)
-            missing = next((at for at, each in enumerate(kept) if each.before == head), None)
-            if missing is None:
-                if kept and head.version < kept[0].before.version and not late:
-                    return False  # Perhaps a beginning, of which another server has more.
-                return await self._compared(game, kept, head)
-            batch = kept[missing].batch
-            if batch is not None:
-                # Its deadline may have been set anew, and it was past: that was acknowledged.
-                await self._log.append(game, head, replace(batch, expired_ms=None))
-                self.put_back += 1
-                return False
-        except (Conflict, Unknown):
-            return late
-        # Another server wrote it, and puts it back if it lives.
-        return Fork(game, head, tuple(event for each in kept[missing:] for event in each.events)) if late else False
+        missing = next((at for at, each in enumerate(kept) if each.before == head), None)
+        if missing is not None and (batch := kept[missing].batch) is not None:
+            # Its deadline may have been set anew, and it was past: that was acknowledged.
+            await self._log.append(game, head, replace(batch, expired_ms=None))
+            self.put_back += 1
+            return False
+        # Perhaps a beginning of which another server has more, and puts it back if it lives.
+        if not late and kept and (missing is not None or head.version < kept[0].before.version):
+            await asyncio.sleep(PAUSE_SECONDS)
+            return False
+        if missing is not None:
+            return Fork(game, head, tuple(event for each in kept[missing:] for event in each.events))
+        return await self._compared(game, kept, head)
+
+    async def _fork(self, fork: Fork) -> None:
+        self._forget(fork.game)
+        self._forks[fork.game] = fork
+        while len(self._forks) > FORKS_MAX:
+            self._forks.popitem(last=False)
+        left, lost = fork.common.version, len(fork.dropped)
+        log_line.error("the store lost what was shown", game=fork.game.hex(), left=left, lost=lost)
+        for forked in self._forked:
+            await forked(fork)
 
     async def _compared(self, game: bytes, kept: Sequence[_Append], head: Head) -> Fork | bool:
         """Against a store that holds something else than a beginning, or more. Raises Unknown."""
@@ -196,6 +245,9 @@ class RecentLog:
             await self._mended(game)
         try:
             made = await self._log.append(game, head, batch)
+        except Unknown:
+            self._doubt(game, _Append(head, batch.events, batch, asyncio.get_running_loop().time()))
+            raise
         except Conflict:
             kept = self._recent.get(game)
             if kept and kept[-1].events[-1].version <= head.version:

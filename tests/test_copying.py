@@ -11,15 +11,22 @@ from pathlib import Path
 from random import Random
 
 import pytest
+from rich.progress import Progress
 
 from events import chain, entries
 from events.log import PARTITIONS, Batch
 from events.moving import Movable
+from events.redis_address import BadAddress
 from events.redis_ledger import RedisLedger
 from events.redis_log import RedisLog
 from events.redis_moving import RedisMovable
 from events.sqlite_moving import SqliteMovable
+from server.copying import copied, settings_of
+from server.keys import BadKeys
 from server.letting_go import LettingGo
+from server.moving import CannotMove
+from server.settings import settings
+from server.stores import FAULTS
 from tests.ledgers import PRIVATE, Published, closing_of, opening_of, publishing
 from tests.meeting import dealt
 from tests.pairs import Person
@@ -102,9 +109,8 @@ async def test_games_go_on_in_redis_and_back_in_the_file_and_nothing_of_them_cha
     after = digests(data, **store)
     # The file still holds the beginning of all this, and another directory holds nothing.
     fresh = tmp_path / "fresh" / "data"
-    back = told(well("copy", redis.url, data, "--data", data))
-    assert back == told(well("copy", redis.url, fresh, "--data", data))
-    assert back != there
+    assert told(well("copy", redis.url, data, "--data", data)) != there
+    await copy(redis.url, fresh, data)
     assert digests(data) == after
     for place in (data, fresh):
         with serving(place.parent) as server:
@@ -183,7 +189,7 @@ async def test_a_copy_that_is_killed_again_and_again_copies_nothing_twice_and_en
     for kill in range(1, kills + 1):
         going = subprocess.Popen(words, cwd=ROOT, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE)  # noqa: ASYNC220
         goal = (games + 2) * kill // (kills + 1)
-        while going.poll() is None and await copied(redis) < goal:  # noqa: ASYNC110
+        while going.poll() is None and await come(redis) < goal:  # noqa: ASYNC110
             await asyncio.sleep(0.002)
         going.kill()
         out, _ = await asyncio.to_thread(going.communicate)
@@ -191,26 +197,17 @@ async def test_a_copy_that_is_killed_again_and_again_copies_nothing_twice_and_en
         assert await redis("EXISTS", "{statecraft}:copying") == 1
     refused = run("serve", "--port", "0", "--data", data, STATECRAFT_STORE=redis.url)
     assert (refused.returncode, "isn't whole" in refused.stderr) == (2, True), refused.stderr
-    copy_all(data, redis.url, data)
+    await copy(data, redis.url, data)
     async with publishing(data) as published:
         await assert_equal(published, redis, games + 2)
     # And back, into an empty directory: the same again.
-    said = told(copy_all(redis.url, tmp_path / "back", data))
+    await copy(redis.url, tmp_path / "back", data)
     async with publishing(tmp_path / "back") as published:
         await assert_equal(published, redis, games + 2)
-    assert said == told(copy_all(tmp_path / "back", redis.url, data))
+    await copy(tmp_path / "back", redis.url, data)  # which finds everything there
 
 
-def copy_all(source: object, target: object, data: Path) -> str:
-    """However many games there are."""
-    words = [sys.executable, "-m", "server", "copy", str(source), str(target), "--data", str(data)]
-    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
-    done = subprocess.run(words, cwd=ROOT, env=environment, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
-    return done.stdout
-
-
-async def copied(redis: RedisServer) -> int:
+async def come(redis: RedisServer) -> int:
     """Games that have come so far."""
     script = (
         "local n = 0 for _, key in ipairs(redis.call('KEYS', ARGV[1])) do n = n + redis.call(ARGV[2], key) end return n"
@@ -219,10 +216,16 @@ async def copied(redis: RedisServer) -> int:
     return sum(counted)
 
 
-def refused(*words: object, **environment: str) -> str:
-    done = run("copy", *words, **environment)
-    assert done.returncode == 2, (done.stdout, done.stderr)
-    return done.stderr
+async def copy(source: object, target: object, data: Path) -> None:
+    """As the command does it, without a process of its own."""
+    given = settings({"STATECRAFT_DATA": str(data)})
+    await copied(settings_of(str(source), given), settings_of(str(target), given), Progress(disable=True))
+
+
+async def refused(source: object, target: object, data: Path) -> str:
+    with pytest.raises((*FAULTS, CannotMove, BadKeys, BadAddress)) as error:
+        await copy(source, target, data)
+    return str(error.value)
 
 
 async def test_a_target_with_something_else_is_left_as_it_is(tmp_path: Path, redis: RedisServer) -> None:
@@ -234,7 +237,7 @@ async def test_a_target_with_something_else_is_left_as_it_is(tmp_path: Path, red
         start = chain.origin(stranger)
         await RedisLog(store).append(stranger, start, Batch(chain.extend(start, [b"mine"])))
         before = await held(RedisMovable(store))
-        assert stranger.hex() in refused(data, redis.url, "--data", data)
+        assert stranger.hex() in await refused(data, redis.url, data)
         assert await held(RedisMovable(store)) == before
         assert not await RedisMovable(store).unfinished()
         await redis("FLUSHALL")
@@ -245,25 +248,25 @@ async def test_a_target_with_something_else_is_left_as_it_is(tmp_path: Path, red
         log = RedisLog(store)
         head = await log.append(id_, chain.origin(id_), Batch((first,)))
         await log.append(id_, head, Batch(chain.extend(head, [b"another way"])))
-        assert id_.hex() in refused(data, redis.url, "--data", data)
+        assert id_.hex() in await refused(data, redis.url, data)
         await redis("FLUSHALL")
-    copy_all(data, redis.url, data)
+    await copy(data, redis.url, data)
     (other / "keys" / "operator-1.key").write_bytes(bytes(32))
-    assert "another key" in refused(redis.url, other, "--data", data)
+    assert "another key" in await refused(redis.url, other, data)
     (other / "keys" / "operator-1.key").write_bytes(KEY)
-    assert "neither empty nor a beginning" in refused(redis.url, other, "--data", data)
+    assert "neither empty nor a beginning" in await refused(redis.url, other, data)
 
 
 async def test_nothing_is_copied_while_a_server_writes_to_either(tmp_path: Path, redis: RedisServer) -> None:
     data, other = tmp_path / "data", tmp_path / "redis-data"
     with serving(tmp_path):
-        assert "is served by another process" in refused(data, redis.url, "--data", other)
+        assert "is served by another process" in await refused(data, redis.url, other)
     other.mkdir()
     with serving(other, {"STATECRAFT_STORE": redis.url}):
-        assert "another server signs; stop all" in refused(data, redis.url, "--data", data)
+        assert "another server signs; stop all" in await refused(data, redis.url, data)
     async with redis_store(redis.url) as store:
         going = asyncio.create_task(beats(RedisLog(store)))
-        said = await asyncio.to_thread(refused, redis.url, tmp_path / "new", "--data", data)
+        said = await refused(redis.url, tmp_path / "new", data)
         assert f"a server writes to {redis.url}" in said
         going.cancel()
     assert not (tmp_path / "new" / "keys" / "operator-1.key").exists()
@@ -280,8 +283,10 @@ async def test_a_copy_from_nowhere_or_to_itself_is_refused_with_a_sentence(tmp_p
     async with filled(tmp_path / "data", 1):
         pass
     data = tmp_path / "data"
-    assert "there is no log" in refused(tmp_path / "none", redis.url, "--data", data)
-    assert "are the same" in refused(data, data / ".." / "data", "--data", data)
-    assert "are the same" in refused(redis.url, redis.url, "--data", data)
-    assert "no Redis address" in refused(data, "redis://", "--data", data)
+    assert "there is no log" in await refused(tmp_path / "none", redis.url, data)
+    assert "are the same" in await refused(data, data / ".." / "data", data)
+    assert "are the same" in await refused(redis.url, redis.url, data)
+    (data / "keys" / "operator-1.key").unlink()
+    assert "there are no keys in" in await refused(data, redis.url, tmp_path / "other")
+    assert "names no host" in await refused(data, "redis://", data)
     assert not (tmp_path / "none").exists()

@@ -2,7 +2,7 @@
 
 import asyncio
 import shutil
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from pathlib import Path
 from random import Random
 from signal import SIGCONT, SIGSTOP
@@ -13,8 +13,11 @@ from events.chain import Head, check, extend, origin
 from events.log import Batch, Conflict
 from events.redis_log import RedisLog
 from projections import saved
-from rules.game import Finished, Lost, Unsealed
+from rules.fifty_states import FIFTY_STATES, Committed
+from rules.game import Finished, Lost, Mixed, Rules, Seated, Unsealed, shows_cards
+from rules.war import CLASSIC
 from server.recent import Fork, RecentLog
+from tests.positions import Played, at_random, war_game
 from tests.redis_servers import RedisServer, redis_server
 from tests.redis_stores import redis_store
 from tests.running import Client, Followed, Server, connect, eventually, serving
@@ -131,6 +134,35 @@ async def heard_again(log: RecentLog, other: RedisLog) -> None:
         head = await other.head(neighbour)
         await other.append(neighbour, head, Batch(extend(head, [b"news"])))
         await asyncio.sleep(0.05)
+
+
+async def test_no_more_is_kept_than_is_allowed_and_the_game_that_rested_longest_goes_first(
+    tmp_path: Path, redis: RedisServer
+) -> None:
+    games = [bytes(15) + bytes([number]) for number in range(6)]
+    async with redis_store(redis.url) as store:
+        log = RecentLog(RedisLog(store), appends_max=8)
+        await remember(redis, tmp_path / "kept")
+        for game in games:
+            for _ in range(2):
+                head = await log.head(game)
+                await log.append(game, head, Batch(extend(head, [b"a"])))
+                assert len(log) <= 8
+        await forget(redis, tmp_path / "kept")
+        log.suspect()
+        assert [(await log.head(game)).version for game in games[-4:]] == [2, 2, 2, 2]
+        assert (await log.head(games[0])).version == 0
+
+
+def test_a_card_is_shown_by_a_hand_or_on_the_table_and_not_by_a_seal() -> None:
+    def shown(rules: Rules, facts: Sequence[object]) -> set[str]:
+        return {type(fact).__name__ for fact in facts if shows_cards(rules, fact)}
+
+    states = Played("strategic", 3).begin().finish(at_random(3))
+    assert shown(FIFTY_STATES, states.facts) == {"Dealt", "Played", "Revealed", "Captured"}
+    assert not shown(FIFTY_STATES, [Committed(0, 1, bytes(32)), Mixed(0, bytes(32)), Seated(0, bytes(16), "", b"")])
+    # In War nobody sees a card before it is turned.
+    assert shown(CLASSIC, war_game(CLASSIC, 1, length="short").turn_out().facts) == {"Turned"}
 
 
 # ---------------------------------------------------------------- servers

@@ -11,7 +11,7 @@ import anyio
 import pytest
 
 from events.chain import Head, Stored, check, extend, origin
-from events.log import Batch, Conflict, Unknown, outbox_link, outbox_origin
+from events.log import Batch, Conflict, Log, Unknown, outbox_link, outbox_origin
 from events.redis_ledger import RedisLedger
 from events.redis_log import RedisLog
 from events.redis_store import RedisStore
@@ -30,7 +30,7 @@ FAILOVER_SECONDS_MAX = 4 * wait_seconds_max
 class Scripted:
     """Games that are played on through whatever happens, and what was acknowledged of them."""
 
-    log: RedisLog
+    log: Log
     games: list[bytes]
     acknowledged: dict[bytes, list[Stored]] = field(default_factory=dict)
     over: asyncio.Event = field(default_factory=asyncio.Event)
