@@ -1,6 +1,7 @@
 """`python -m bench`: lists. `python -m bench NAME [--quick] [--json FILE]`: runs one, ends by itself, stays here."""
 
 import argparse
+import asyncio
 import signal
 import sys
 import tempfile
@@ -68,6 +69,11 @@ def main(given: list[str]) -> int:
 
 
 async def _run(name: str, size: Size, folder: Path) -> Report:
+    # Not by an exception from wherever it happens to be: uvloop's transports would take it for their own.
+    task = asyncio.current_task()
+    assert task is not None
+    for number in (signal.SIGINT, signal.SIGTERM):
+        asyncio.get_running_loop().add_signal_handler(number, task.cancel)
     with measure.Busy() as busy:
         report: Report = await import_module(f"bench.{name}").run(size, folder)
     report.busy = busy.share
@@ -91,9 +97,7 @@ def _number(series: measure.Series) -> str:
 
 
 if __name__ == "__main__":
-    # As if by Ctrl-C, so that the processes under measurement end with this one.
-    signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
         sys.exit(main(sys.argv[1:]))
-    except KeyboardInterrupt:
+    except (KeyboardInterrupt, asyncio.CancelledError):
         sys.exit(130)

@@ -148,6 +148,7 @@ class Watcher(asyncio.Protocol):
         self.size = 0
         """Bytes of the messages that nobody has asked for yet."""
         self.upgraded = False
+        self._ended = False
         self.changed = asyncio.Event()
 
     @classmethod
@@ -183,6 +184,10 @@ class Watcher(asyncio.Protocol):
             self._parse()
         self.changed.set()
 
+    def connection_lost(self, error: Exception | None) -> None:
+        self._ended = True
+        self.changed.set()
+
     def _parse(self) -> None:
         stream, at = self._stream, 0
         while len(stream) >= at + 2:
@@ -210,13 +215,17 @@ class Watcher(asyncio.Protocol):
         self.size += len(payload)
 
     def send(self, payload: bytes, head: int = 0x82) -> None:
-        """A masked frame of at most 125 bytes; binary."""
-        assert len(payload) <= 125
-        self.transport.write(bytes((head, 0x80 | len(payload))) + bytes(4) + payload)
+        """A masked frame, binary; fewer than 65,536 bytes."""
+        size = len(payload)
+        length = bytes((0x80 | size,)) if size < 126 else b"\xfe" + size.to_bytes(2, "big")
+        self.transport.write(bytes((head,)) + length + bytes(4) + payload)
 
     async def until(self, condition: Any) -> None:
+        """Raises ConnectionError if the connection ends before."""
         async with asyncio.timeout(WAIT_SECONDS_MAX):
             while not condition():
+                if self._ended:
+                    raise ConnectionError("the connection ended")
                 self.changed.clear()
                 await self.changed.wait()
 

@@ -9,14 +9,16 @@ from pathlib import Path
 from typing import Any
 
 from bench.clients import Player, leave, players
-from bench.measure import Report, Row, Series, Size, alternating
+from bench.measure import Measured, Report, Row, Series, Size, alternating
 from bench.pairs import COMMANDS, Pair
-from bench.peers import rows
-from bench.peers.moves import GOALS, Moves, moves
+from bench.peers import CALLS, missing, rows
+from bench.peers.calls import GOAL, calls
+from bench.peers.moves import GOALS, moves
 from bench.processes import Process, Product, floor, product, store
 
 PLAYS = 7
 """Of each game a round: fewer can't end one."""
+RATES = {CALLS.name: GOAL}
 PONG = b"\xa4pong"
 BATTLES = 5
 """Of each game between people a round."""
@@ -44,9 +46,11 @@ async def run(size: Size, folder: Path) -> Report:
             given = json.dumps([[step.asked, step.bodies, step.sends] for step in steps])
             place = folder / type(kind).__name__.lower()
             with floor(place, "commands", str(place / "bare.db") if redis is None else redis.url, given) as bare:
-                report.rows += await measured(kind, server, bare, steps, size, others)
+                async with calls(place, redis, steps, kind.games, kind.count) as called:
+                    theirs = called | (await others.sides(size.of(200, 4)) if isinstance(kind, People) else {})
+                    report.rows += await measured(kind, server, bare, steps, size, theirs)
             report.notes.append(f"the floor of {kind.what} receives, stores and sends: {_told(steps)}")
-        report.notes += others.notes
+        report.notes += others.notes if redis is None else [*others.notes, *missing([CALLS])]
         await leave(peers)
     return report
 
@@ -138,7 +142,7 @@ class People:
 
 
 async def measured(
-    kind: House | People, server: Product, bare: Process, steps: list[Step], size: Size, others: Moves
+    kind: House | People, server: Product, bare: Process, steps: list[Step], size: Size, theirs: dict[str, Measured]
 ) -> Sequence[Row]:
     tables = [[await asyncio.open_connection(*bare.address) for _ in steps[0].sends] for _ in range(kind.games)]
     rates: dict[str, list[float]] = {"product": [], "floor": []}
@@ -164,7 +168,6 @@ async def measured(
     async def echoes() -> float:
         return await timed(bare, rates["floor"], total, [echo(table) for table in tables])
 
-    theirs = await others.sides(size.of(200, 4)) if isinstance(kind, People) else {}
     cpu = await alternating(size.rounds, {"product": play, "floor": echoes} | theirs)
     for table in tables:
         for _, writer in table:
@@ -174,6 +177,7 @@ async def measured(
         Row(kind.what, "µs CPU", cpu["product"], cpu["floor"], kind.goal),
         Row(f"so many at {kind.games} tables, closed loop", "a second", rate["product"], rate["floor"]),
         *rows(kind.what, "µs CPU", cpu, GOALS),
+        *rows(f"{kind.what}, durable", "a CPU second", {name: _rate(each) for name, each in cpu.items()}, RATES),
     )
 
 
@@ -183,6 +187,11 @@ async def timed(process: Process, rates: list[float], count: int, work: Sequence
     await asyncio.gather(*work)
     rates.append(count / (time.monotonic() - began))
     return (process.cpu_seconds - cpu) / count * 1e6
+
+
+def _rate(cpu: Series) -> Series:
+    """From µs of each."""
+    return Series(cpu.name, tuple(1e6 / value for value in cpu.values))
 
 
 def _sizes(of: Sequence[bytes]) -> list[int]:

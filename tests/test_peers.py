@@ -15,11 +15,14 @@ import pytest
 from websockets.asyncio.server import ServerConnection, broadcast, serve
 
 from bench import peers
-from bench.clients import SUBPROTOCOL
-from bench.peers import PEERS, Peer, missing, moves, running
+from bench.clients import SUBPROTOCOL, Watcher
+from bench.commands import Step
+from bench.peers import CALLS, PEERS, Peer, missing, moves, running
+from bench.peers.calls import calls
 from bench.peers.folding import GOALS as FOLDED
 from bench.peers.folding import folds
 from bench.peers.moves import BINARY, Duel, Seat
+from bench.processes import store
 from tests.running import wait_seconds_max
 
 pytestmark = pytest.mark.anyio
@@ -63,7 +66,8 @@ def test_every_program_is_there_and_its_packages_are_locked() -> None:
     for peer in PEERS:
         assert (Path(peers.__file__).parent / peer.program).is_file()
         for package in peer.packages:
-            assert f'"node_modules/{package}"' in lock if peer.on_node else f"\n{package}==" in f"\n{pins}"
+            found = f'"node_modules/{package}"' in lock if peer.on_node else f"\n{package}==" in f"\n{pins}"
+            assert found, package
 
 
 # ---------------------------------------------------------------- a duel
@@ -98,6 +102,37 @@ async def test_a_duel_that_is_told_something_else_fails() -> None:
     async with told(1) as duel:
         with pytest.raises(AssertionError, match=r"b'\\x00' was told, not b'\\x01'"):
             await asyncio.wait_for(duel.play(5), wait_seconds_max)
+
+
+async def test_a_duel_fails_at_once_when_a_server_ends() -> None:
+    async with told(0) as duel:
+        playing = duel.play(1_000_000_000)
+        await asyncio.sleep(0)
+        duel.close()
+        with pytest.raises(ConnectionError):
+            await asyncio.wait_for(playing, wait_seconds_max)
+
+
+async def test_whoever_waits_for_a_watcher_is_told_when_its_connection_ends() -> None:
+    server = await asyncio.start_server(lambda _, writer: writer.close(), "127.0.0.1", 0)
+    async with server:
+        with pytest.raises(ConnectionError):
+            await asyncio.wait_for(Watcher.of(server.sockets[0].getsockname()), wait_seconds_max)
+
+
+# ---------------------------------------------------------------- call by call
+
+
+async def test_what_is_made_call_by_call_tells_each_seat_frames_of_the_given_sizes_or_is_named(tmp_path: Path) -> None:
+    steps = [Step(141, [75], [[877, 87, 119], [877, 87]]), Step(105, [75, 42], [[130, 87], [877]])]
+    with store("redis", tmp_path / "redis") as redis:
+        async with calls(tmp_path, redis, steps, 2, 4) as sides:
+            for measured in sides.values():
+                assert await measured() > 0
+                assert await measured() > 0
+    assert bool(sides) != bool(missing([CALLS]))
+    async with calls(tmp_path, None, steps, 2, 4) as none:
+        assert none == {}, "it has only Redis"
 
 
 # ---------------------------------------------------------------- an end

@@ -36,7 +36,8 @@ SOCKET_IO = Peer("socket.io + SQLite FULL", "socketio.mjs", ("socket.io", "bette
 COLYSEUS = Peer("Colyseus, nothing stored", "colyseus.mjs", ("@colyseus/core", "@colyseus/ws-transport"))
 EMMETT = Peer("emmett on SQLite", "emmett.mjs", ("@event-driven-io/emmett", "@event-driven-io/emmett-sqlite"))
 SOURCED = Peer("eventsourcing on SQLite", "sourced.py", ("eventsourcing",))
-PEERS = (WS, SOCKET_IO, COLYSEUS, EMMETT, SOURCED)
+CALLS = Peer("Starlette + redis-py call by call", "call_by_call.py", ("starlette", "redis"))
+PEERS = (WS, SOCKET_IO, COLYSEUS, EMMETT, SOURCED, CALLS)
 
 
 def installed(peer: Peer) -> Mapping[str, str | None]:

@@ -30,12 +30,18 @@ class Seat(Watcher):
     """A player's connection. Once it plays, `told` gets each message as it comes."""
 
     told: Callable[[bytes], None] | None = None
+    ended: Callable[[], None] | None = None
 
     def message(self, payload: bytes) -> None:
         if self.told is None:
             super().message(payload)
         else:
             self.told(payload)
+
+    def connection_lost(self, error: Exception | None) -> None:
+        super().connection_lost(error)
+        if self.ended is not None:
+            self.ended()
 
     async def next(self) -> bytes:
         """The only message that is on its way."""
@@ -54,7 +60,7 @@ class Duel:
         self._stop = 0
         self._told = 0
         for seat in seats:
-            seat.told = self._tell
+            seat.told, seat.ended = self._tell, self._end
         self._done: asyncio.Future[None] | None = None
 
     def play(self, moves: int) -> "asyncio.Future[None]":
@@ -66,6 +72,10 @@ class Duel:
     def close(self) -> None:
         for seat in self._seats:
             seat.transport.close()
+
+    def _end(self) -> None:
+        if self._done is not None and not self._done.done():
+            self._done.set_exception(ConnectionError("the connection ended"))
 
     def _move(self) -> None:
         self._expected = self._heard(self._number)
