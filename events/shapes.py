@@ -3,13 +3,17 @@
 import types
 from collections.abc import Callable
 from dataclasses import dataclass, fields
-from functools import cache
+from functools import cache, partial
 from operator import attrgetter
 from typing import Any, Union, get_args, get_origin, get_type_hints
 
 import msgpack
 
 pack = msgpack.Packer(use_bin_type=True).pack
+
+
+unpack_own: Callable[[bytes], tuple[Any, ...]] = partial(msgpack.unpackb, use_list=False)
+"""`unpack` of what `pack` made here: nothing is checked."""
 
 
 class Undecodable(Exception):

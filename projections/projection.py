@@ -7,7 +7,7 @@ from hashlib import sha256
 from typing import Any, Generic, TypeVar
 
 from events.entries import LedgerEntry
-from events.shapes import pack, unpack
+from events.shapes import pack, unpack, unpack_own
 
 Row = TypeVar("Row", bound=tuple[Any, ...])
 Values = tuple[Any, ...]
@@ -45,6 +45,9 @@ class Projection(Generic[Row]):
 
 stored: Callable[[Values], bytes] = pack
 """A row's bytes: a msgpack array, one encoding for each value."""
+
+fields: Callable[[bytes], Values] = unpack_own
+"""Of a row's bytes that `stored` made: what came from anywhere else is read by `Projection.row`, which checks."""
 
 _DOMAIN = b"statecraft row v1\0"
 

@@ -58,7 +58,7 @@ class Folding:
             return []
         keys = self.projection.keys
         touched = {key for index, _, entry in batch for key in keys(index, entry)}
-        return sorted(touched - self._known.keys())
+        return sorted([key for key in touched if key not in self._known])
 
     def prepare(self, batch: Sequence[Item], found: Mapping[bytes, bytes]) -> Prepared:
         """Fold a batch that follows the checkpoint. Changes nothing, here or in the store."""

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from events.entries import LedgerEntry
-from projections.projection import DIGEST_MODULUS, Projection, Values, stored, weight
+from projections.projection import DIGEST_MODULUS, Projection, Values, fields, stored, weight
 from server.folding import Item
 from server.projected import Checkpoint, Generation, StoredRow
 
@@ -55,8 +55,10 @@ class Gathering:
         self._remember()
         if self._all_known or self.projection.once:
             return []
+        changed, known = self._changed, self._known
         touched = {key for _, _, keys in work for key in keys}
-        return sorted(touched - self._changed.keys() - self._known.keys())
+        # Not as a difference of sets: that would walk through all that is known, for each batch.
+        return sorted([key for key in touched if key not in changed and key not in known])
 
     def fold(self, batch: Sequence[Item], work: Sequence[Work], found: Mapping[bytes, bytes]) -> None:
         self._known.update(found)
@@ -89,8 +91,7 @@ class Gathering:
         if body is None:
             return self._start
         self._digest -= weight(key, body)
-        row: Values = self.projection.row(body)
-        return row
+        return fields(body)
 
     def gathered(self) -> tuple[Checkpoint, list[StoredRow]]:
         """What is to be written now: the rows by key, so that neighbours in the store are written together."""

@@ -21,7 +21,7 @@ from projections.windows import windows
 from server import generations
 from server.boards import Boards
 from server.folding import Diverged
-from server.projected import Checkpoint, Moved, Projected
+from server.projected import Checkpoint, Moved, Page, Projected, Standing
 from server.projector import PROJECTIONS, Projector
 from server.ranks import Ranks
 from server.view import NotReady
@@ -39,8 +39,14 @@ def rebuilt(projection: Projection[Any], entries: Sequence[LedgerEntry]) -> dict
 
 
 async def contents(store: Projected, name: str, state: str = "live") -> tuple[Checkpoint, dict[bytes, bytes]]:
-    found = (await store.standing([name], state))[name]
-    return found.checkpoint, dict(await store.page(found, b"", b"", 1 << 30))
+    if state != "live":
+        found = (await store.standing([name], state))[name]
+        return found.checkpoint, dict(await store.page(found, b"", b"", 1 << 30))
+
+    async def whole(live: Standing, page: Page) -> tuple[Checkpoint, dict[bytes, bytes]]:
+        return live[name].checkpoint, dict(await page(live[name], b"", b"", 1 << 30))
+
+    return await store.view([name], whole)
 
 
 async def agree(database: Projected, ledger: ListLedger) -> None:

@@ -1,0 +1,56 @@
+"""What a rebuild keeps in memory: whenever it writes and however much it forgets, the rows are those of a fold."""
+
+import asyncio
+import tempfile
+from pathlib import Path
+from typing import Any
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from projections.projection import Projection, digest
+from server.gathering import Gathering
+from server.projector import PROJECTIONS
+from server.sqlite_projected import SqliteProjected
+from tests.entries import ListLedger, synthetic
+from tests.folded import opened
+from tests.test_projector import contents, rebuilt
+
+PEOPLE = 7
+steps = st.lists(st.tuples(st.integers(1, 60), st.booleans(), st.booleans()), min_size=1, max_size=8)
+
+
+@given(st.sampled_from(PROJECTIONS), steps, st.sampled_from((0, 10, 30, 60, 10_000)), st.integers(0, 1000))
+@settings(max_examples=40)
+def test_rows_written_at_any_time_and_forgotten_or_not_are_those_of_a_fold(
+    chosen: Projection[Any], steps: list[tuple[int, bool, bool]], known_max: int, seed: int
+) -> None:
+    """Each step: how many entries come, whether they are written, and whether the process begins again."""
+    ledger = ListLedger(synthetic(sum(count for count, _, _ in steps), PEOPLE, seed))
+
+    async def gather(store: SqliteProjected) -> None:
+        gathering = Gathering(chosen, await store.begin(chosen.name, chosen.version, "building"), known_max)
+        for count, written, again in steps:
+            batch = await ledger.read(gathering.as_of - 1, count)
+            if batch:
+                work = gathering.work(batch)
+                missing = gathering.missing(work)
+                gathering.fold(batch, work, await store.rows(chosen.name, gathering.generation.id, missing))
+            if written:
+                after, rows = gathering.gathered()
+                gathering.written(await store.advance(gathering.generation, after, rows), rows)
+            if again:
+                found = await store.standing([chosen.name], "building")
+                gathering = Gathering(chosen, found[chosen.name], known_max)
+        after, rows = gathering.gathered()
+        await store.advance(gathering.generation, after, rows)
+
+    async def check(folder: Path) -> None:
+        async with opened(folder) as store:
+            await gather(store)
+            at, rows = await contents(store, chosen.name, "building")
+            assert rows == rebuilt(chosen, ledger.entries[: at.as_of])
+            assert at.digest == digest(rows.items())
+
+    with tempfile.TemporaryDirectory() as folder:
+        asyncio.run(check(Path(folder)))
