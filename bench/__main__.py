@@ -13,7 +13,7 @@ import uvloop
 from rich.console import Console
 from rich.table import Table
 
-from bench import measure
+from bench import measure, peers
 from bench.measure import Report, Size
 
 BENCHES = {
@@ -64,7 +64,9 @@ def main(given: list[str]) -> int:
     if asked.json is not None:
         words = ["python -m bench", asked.name, *(["--store", asked.store] if asked.store != "sqlite" else [])]
         command = " ".join([*words, *(["--quick"] if asked.quick else [])])
-        measure.write(asked.json, measure.result(asked.name, command, size, report, time.monotonic() - began))
+        found = measure.result(asked.name, command, size, report, time.monotonic() - began)
+        found["versions"] |= peers.versions()
+        measure.write(asked.json, found)
     return 0
 
 

@@ -159,5 +159,7 @@ async def _watched(server: Product, peer: Player, crowd: list[Watcher]) -> float
         assert watcher.messages() == frames, "a watcher saw something else"
         watcher.send(subscription(game).replace(b"\xa9subscribe", b"\xabunsubscribe"))
     await peer.end(game)
+    # A connection may look at so many games, and this one sees many.
+    await peer.unfollow(game)
     server.check(game, peer.seen.pop(game))
     return used / PLAYS * 1e6

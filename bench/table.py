@@ -71,7 +71,8 @@ def pictures(found: Iterable[Mapping[str, Any]]) -> Iterator[tuple[str, str]]:
 
 def sections(found: Sequence[Mapping[str, Any]]) -> dict[str, str]:
     """What stands between each pair of marks."""
-    return {"ratios": markdown(found), "carries": carries.markdown(found)}
+    shown = "".join(f"![The cost of a command at rising sizes]({name})\n" for name, _ in pictures(found))
+    return {"ratios": markdown(found), "curves": shown, "carries": carries.markdown(found)}
 
 
 def written(document: str, made: Mapping[str, str]) -> str:

@@ -9,12 +9,13 @@ from xml.etree import ElementTree
 
 import pytest
 
-from bench import carries
+from bench import carries, peers
 from bench.__main__ import BENCHES, ON_REDIS, runs
 from bench.measure import Curve, Report, Row, Series, Size, alternating, cpu_seconds, percentile, result
 from bench.plot import short, svg
 from bench.table import BEGIN, DOCUMENT, END, RESULTS, pictures, results, sections, written
 
+POINTS = [{"size": size, "median": 2.0, "least": 1.0, "most": 3.0} for size in (1, 10)]
 SVG = "{http://www.w3.org/2000/svg}"
 ROOT = Path(__file__).parent.parent
 run_seconds_max = 600
@@ -38,6 +39,7 @@ def test_a_bench_runs_in_small_to_its_end_and_writes_what_it_found(tmp_path: Pat
     assert found["commit"].removesuffix("+") == commit_of(ROOT)
     assert found["machine"]["cores"] >= 1
     assert "uvicorn" in found["versions"]
+    assert peers.versions().items() <= found["versions"].items()
     assert found["notes"], "it says what it checked"
     for row in found["rows"]:
         assert row["what"] in ran.stdout.replace("\n", " ") or len(row["what"]) > 40
@@ -147,6 +149,8 @@ def test_the_curves_beside_the_document_are_those_of_the_result_files() -> None:
     for name, picture in pictures(results()):
         assert (DOCUMENT.parent / name).read_text() == picture
         assert f"]({name})" in DOCUMENT.read_text()
+    drawn = {"bench": "growth", "curves": [{"what": "x", "unit": "µs", "sizes": "games", "points": POINTS}]}
+    assert [name for name, _ in pictures([drawn, {"bench": "board"}])] == ["growth.svg"]
 
 
 def test_a_curve_has_every_size_in_its_place_and_its_spread() -> None:
