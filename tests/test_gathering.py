@@ -17,11 +17,15 @@ from tests.folded import opened
 from tests.test_projector import contents, rebuilt
 
 PEOPLE = 7
-steps = st.lists(st.tuples(st.integers(1, 60), st.booleans(), st.booleans()), min_size=1, max_size=8)
+steps = st.lists(
+    st.tuples(st.integers(1, 25), st.booleans(), st.sampled_from((False, False, False, True))),
+    min_size=3,
+    max_size=12,
+)
 
 
-@given(st.sampled_from(PROJECTIONS), steps, st.sampled_from((0, 10, 30, 60, 10_000)), st.integers(0, 1000))
-@settings(max_examples=40)
+@given(st.sampled_from(PROJECTIONS), steps, st.sampled_from((0, 10, 20, 30, 10_000)), st.integers(0, 1000))
+@settings(max_examples=60)
 def test_rows_written_at_any_time_and_forgotten_or_not_are_those_of_a_fold(
     chosen: Projection[Any], steps: list[tuple[int, bool, bool]], known_max: int, seed: int
 ) -> None:
