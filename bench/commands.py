@@ -12,6 +12,7 @@ from bench.clients import Player, leave, players
 from bench.measure import Report, Row, Series, Size, alternating
 from bench.pairs import COMMANDS, Pair
 from bench.processes import Process, Product, floor, product
+from server.presence import TELL_SECONDS
 
 PLAYS = 7
 """Of each game a round: fewer can't end one."""
@@ -31,7 +32,7 @@ class Step:
 
 async def run(size: Size, folder: Path) -> Report:
     with product(folder / "data") as server:
-        peers = await players(server, size.of(100, 4))
+        peers = await players(server, size.of(200, 4))
         report = Report([], ["every game was audited, and what its players saw is what the log holds"])
         for kind in (House(server, peers), People(server, peers)):
             steps = await kind.steps()
@@ -141,6 +142,7 @@ async def measured(
         await kind.begin()
         # Openings and results go into the signed ledger beside the play: that is not what a command costs.
         await asyncio.to_thread(server.settle)
+        await asyncio.sleep(TELL_SECONDS)  # Who is there is told within that time.
         cpu = await timed(server, rates["product"], total, kind.work())
         await kind.end()
         return cpu
