@@ -15,6 +15,7 @@ from bench.peers import CALLS, missing, rows
 from bench.peers.calls import GOAL, calls
 from bench.peers.moves import GOALS, moves
 from bench.processes import Process, Product, floor, product, store
+from server.presence import TELL_SECONDS
 
 PLAYS = 7
 """Of each game a round: fewer can't end one."""
@@ -39,7 +40,7 @@ async def run(size: Size, folder: Path) -> Report:
         product(folder / "data", redis) as server,
         moves(folder) as others,
     ):
-        peers = await players(server, size.of(100, 4))
+        peers = await players(server, size.of(200, 4))
         report = Report([], ["every game was audited, and what its players saw is what the log holds"])
         for kind in (House(server, peers), People(server, peers)):
             steps = await kind.steps()
@@ -152,6 +153,7 @@ async def measured(
         await kind.begin()
         # Openings and results go into the signed ledger beside the play: that is not what a command costs.
         await asyncio.to_thread(server.settle)
+        await asyncio.sleep(TELL_SECONDS)  # Who is there is told within that time.
         cpu = await timed(server, rates["product"], total, kind.work())
         await kind.end()
         return cpu

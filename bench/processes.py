@@ -112,10 +112,11 @@ class Product(Process):
         return bytes.fromhex(joined["player"]), joined["token"]
 
     def settle(self) -> None:
-        """Wait until all openings and results are in the signed ledger: what is done for them beside play is done."""
+        """Wait until openings and results are in the signed ledger, and folded from there: all that is done for them
+        beside play."""
         end = time.monotonic() + READY_SECONDS_MAX
-        while (at := json.loads(self._ask("GET", "/api/ledger")))["partitions_waiting"] or at["signed"] < at["leaves"]:
-            assert time.monotonic() < end, at
+        while not _is_settled(json.loads(self._ask("GET", "/api/ledger"))):
+            assert time.monotonic() < end
             time.sleep(0.05)
 
     def check(self, game: bytes, seen: list[bytes]) -> None:
@@ -128,6 +129,11 @@ class Product(Process):
         findings = audit_file(saved)
         assert findings.passed, f"{game.hex()}: {findings.failure}"
         return [event.body for event in load(saved).events]
+
+
+def _is_settled(ledger: Any) -> bool:
+    folded = [each["as_of"] or 0 for each in ledger["projections"].values()]
+    return bool(ledger["partitions_waiting"] == 0 and min(ledger["signed"], *folded) == ledger["leaves"])
 
 
 class Redis(Process):
