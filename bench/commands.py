@@ -31,17 +31,19 @@ class Step:
 
 
 async def run(size: Size, folder: Path) -> Report:
-    with product(folder / "data") as server:
-        peers = await players(server, size.of(200, 4))
-        report = Report([], ["every game was audited, and what its players saw is what the log holds"])
-        for kind in (House(server, peers), People(server, peers)):
+    report = Report([], ["every game was audited, and what its players saw is what the log holds"])
+    for load in (House, People):
+        place = folder / load.__name__.lower()
+        # A server each: what one of them leaves behind is not the other's to pay.
+        with product(place / "data") as server:
+            peers = await players(server, size.of(200, 4))
+            kind = load(server, peers)
             steps = await kind.steps()
             given = json.dumps([[step.asked, step.bodies, step.sends] for step in steps])
-            place = folder / type(kind).__name__.lower()
-            with floor(place, "commands", str(place / "bare.db"), given) as bare:
+            with floor(place / "floor", "commands", str(place / "bare.db"), given) as bare:
                 report.rows += await measured(kind, server, bare, steps, size)
             report.notes.append(f"the floor of {kind.what} receives, stores and sends: {_told(steps)}")
-        await leave(peers)
+            await leave(peers)
     return report
 
 
