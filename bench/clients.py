@@ -128,6 +128,7 @@ class Player:
         """Resign, if there is still something to resign."""
         if self.table["finished"] is None:
             await self.do(game, "Resign")
+        await self.unfollow(game)
 
     async def turn(self, game: bytes) -> None:
         await self.do(game, "Turn", battle=self.table["position"]["battle"], times=1)

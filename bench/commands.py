@@ -13,7 +13,7 @@ from bench.measure import Measured, Report, Row, Series, Size, alternating
 from bench.pairs import COMMANDS, Pair
 from bench.peers import CALLS, missing, rows
 from bench.peers.calls import GOAL, calls
-from bench.peers.moves import GOALS, moves
+from bench.peers.moves import GOALS, Moves, moves
 from bench.processes import Process, Product, floor, product, store
 from server.presence import TELL_SECONDS
 
@@ -35,25 +35,30 @@ class Step:
 
 
 async def run(size: Size, folder: Path) -> Report:
-    with (
-        store(size.store, folder / "redis") as redis,
-        product(folder / "data", redis) as server,
-        moves(folder) as others,
-    ):
-        peers = await players(server, size.of(200, 4))
-        report = Report([], ["every game was audited, and what its players saw is what the log holds"])
-        for kind in (House(server, peers), People(server, peers)):
-            steps = await kind.steps()
-            given = json.dumps([[step.asked, step.bodies, step.sends] for step in steps])
-            place = folder / type(kind).__name__.lower()
-            with floor(place, "commands", str(place / "bare.db") if redis is None else redis.url, given) as bare:
-                async with calls(place, redis, steps, kind.games, kind.count) as called:
-                    theirs = called | (await others.sides(size.of(200, 4)) if isinstance(kind, People) else {})
-                    report.rows += await measured(kind, server, bare, steps, size, theirs)
-            report.notes.append(f"the floor of {kind.what} receives, stores and sends: {_told(steps)}")
-        report.notes += others.notes if redis is None else [*others.notes, *missing([CALLS])]
-        await leave(peers)
+    report = Report([], ["every game was audited, and what its players saw is what the log holds"])
+    with moves(folder) as others:
+        for load in (House, People):
+            report.rows += await _loaded(load, size, folder / load.__name__.lower(), others, report.notes)
+    report.notes += others.notes if size.store == "sqlite" else [*others.notes, *missing([CALLS])]
     return report
+
+
+async def _loaded(
+    load: "type[House | People]", size: Size, place: Path, others: Moves, notes: list[str]
+) -> Sequence[Row]:
+    """Of a server of its own: what one load leaves behind is not the other's to pay."""
+    with store(size.store, place / "redis") as redis, product(place / "data", redis) as server:
+        peers = await players(server, size.of(200, 4))
+        kind = load(server, peers)
+        steps = await kind.steps()
+        notes.append(f"the floor of {kind.what} receives, stores and sends: {_told(steps)}")
+        given = json.dumps([[step.asked, step.bodies, step.sends] for step in steps])
+        with floor(place / "floor", "commands", str(place / "bare.db") if redis is None else redis.url, given) as bare:
+            async with calls(place, redis, steps, kind.games, kind.count) as called:
+                theirs = called | (await others.sides(size.of(200, 4)) if isinstance(kind, People) else {})
+                rows = await measured(kind, server, bare, steps, size, theirs)
+        await leave(peers)
+    return rows
 
 
 class House:

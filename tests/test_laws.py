@@ -193,7 +193,19 @@ def test_a_running_game_is_not_called_proved(played: Played) -> None:
 
 def test_every_fact_there_is_has_a_stored_form() -> None:
     assert set(FACTS) == {
-        *("Opened", "Reserved", "Seated", "Mixed", "Dealt", "Resigned", "TimeUp", "Credited", "Finished", "Unsealed"),
+        *(
+            "Opened",
+            "Reserved",
+            "Seated",
+            "Mixed",
+            "Dealt",
+            "Resigned",
+            "TimeUp",
+            "Credited",
+            "Lost",
+            "Finished",
+            "Unsealed",
+        ),
         *("Committed", "Revealed", "Played", "Captured", "RoundEnded"),
         *("Readied", "Turned", "Laid", "Taken"),
     }
