@@ -143,7 +143,7 @@ class Audience:
         watcher.subscriptions[game] = subscription
         watched = self._watched.setdefault(game, Watched(set()))
         watched.subscriptions.add(subscription)
-        self._heard(watched)
+        self._heard(watched, live.table.finished is not None)
         recovered = start == after or (after is None and start == origin)
         watcher.tell(wire.Subscribed(topic, recovered, start.version, start.hash))
         if not await self._send_pages(subscription):
@@ -178,7 +178,7 @@ class Audience:
         watched = self._watched.get(game)
         if watched is None:
             return
-        self._heard(watched)
+        self._heard(watched, live is not None and live.table.finished is not None)
         after = events[-1].head
         if live is not None and live.head == after:
             after = live.head  # One object for all, which the next append names: no head need be compared then.
@@ -278,9 +278,10 @@ class Audience:
 
     # ------------------------------------------------------------ healing
 
-    def _heard(self, watched: Watched) -> None:
-        watched.quiet = 0
-        watched.check_at = asyncio.get_running_loop().time() + HEAL_SECONDS[0]
+    def _heard(self, watched: Watched, over: bool = False) -> None:
+        """`over`: the game has ended, and only a store that lost something can still tell anything of it."""
+        watched.quiet = len(HEAL_SECONDS) - 1 if over else 0
+        watched.check_at = asyncio.get_running_loop().time() + HEAL_SECONDS[watched.quiet]
 
     async def heal(self) -> None:
         """For ever: read the head of each watched game of which nothing was heard, less and less often."""
