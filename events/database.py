@@ -108,7 +108,8 @@ class Database:
         return await self._readers.read(job)
 
     async def close(self) -> None:
-        """After everything submitted so far has been answered. Closing twice is harmless."""
+        """After everything asked for so far has been answered. Closing twice is harmless."""
+        await asyncio.sleep(0)  # Appends of this tick are submitted at its end.
         if self._closed:
             return
         self._closed = True
