@@ -374,6 +374,7 @@ async def test_a_game_left_says_so_where_somebody_comes_back_to_it(context: Brow
 # ---------------------------------------------------------------- long games
 
 
+@pytest.mark.slow
 async def test_the_918th_battle_keeps_no_more_in_page_and_memory_than_the_first_ones(
     context: BrowserContext, server: Server
 ) -> None:
