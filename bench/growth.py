@@ -125,17 +125,19 @@ async def watchers(size: Size, folder: Path) -> Curve:
     """Of a Play and the frames it leads to: what each watcher costs."""
     sizes = (1, 10, 100, 1_000) if not size.quick else (1, 50)
     with product(folder) as server:
-        (peer,) = await players(server, 1)
+        _, token = server.join()
         everybody = [await Watcher.of(server.address) for _ in range(sizes[-1])]
         costs: dict[int, list[float]] = {count: [] for count in sizes}
         for number in range(size.rounds + 1):
             for count, values in costs.items():
+                # A connection of its own each time: a connection may send so many messages a second.
+                peer = await Player.of(server, token)
                 cost = await _watched(server, peer, everybody[:count])
+                await peer.leave()
                 if number:
                     values.append(cost / count)
         for watcher in everybody:
             watcher.transport.close()
-        await peer.leave()
     return _curve("a Play, for each watcher", "watchers", costs)
 
 
@@ -159,7 +161,5 @@ async def _watched(server: Product, peer: Player, crowd: list[Watcher]) -> float
         assert watcher.messages() == frames, "a watcher saw something else"
         watcher.send(subscription(game).replace(b"\xa9subscribe", b"\xabunsubscribe"))
     await peer.end(game)
-    # A connection may look at so many games, and this one sees many.
-    await peer.unfollow(game)
     server.check(game, peer.seen.pop(game))
     return used / PLAYS * 1e6
