@@ -140,7 +140,7 @@ async def _parts(settings: Settings) -> AsyncIterator[Parts]:
         folded = await opened.enter_async_context(projected(settings, found))
 
         ledger, kept = found.ledger, archive(settings.archive)
-        recent = RecentLog(found.log) if found.redis is not None else None
+        recent = RecentLog(found.log, tally) if found.redis is not None else None
         log = ArchivedLog(found.log if recent is None else recent, kept)
         sequencer = Sequencer(found.log, ledger)
         pen = pen_of(settings, found.redis)

@@ -48,6 +48,7 @@ class Numbers(Collector):
         yield _gauge("sessions", "Open sockets of players.", len(parts.sessions))
         yield _gauge("subscriptions", "Games followed, counted once for each socket.", len(parts.audience))
         yield _gauge("games", "Games folded in memory.", len(parts.games))
+        yield _gauge("queue_players", "Players who wait here to be paired.", len(parts.hall.queue.players()))
         yield _gauge("outgoing_bytes", "Bytes that wait for peers to read, of all sockets.", sum(waiting))
         yield _gauge("outgoing_bytes_max", "Bytes that wait for the slowest peer.", max(waiting, default=0))
         last_ms = parts.sweep.looked_ms
@@ -89,6 +90,8 @@ def _happened(tally: Tally) -> Iterator[Metric]:
     yield _counter("deadlines_called", "Deadlines that the sweep called.", tally.deadlines)
     yield _counter("sweeps", "Looks of the sweep at deadlines.", tally.looks)
     yield _counter("damaged_games", "Games that the sweep found damaged.", tally.damaged)
+    yield _counter("put_back", "Appends put back into a store that had lost them.", tally.put_back)
+    yield _counter("forks", "Games whose log went another way than was shown.", tally.forks)
     yield _counter("faults", "Faults of ours that ended a loop or a socket.", tally.faults)
 
 

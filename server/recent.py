@@ -15,6 +15,7 @@ import structlog
 
 from events.chain import Head, Stored, origin
 from events.log import Batch, Conflict, Deadline, LetGo, Listener, Log, OutboxEntry, Unknown
+from server.tally import Tally
 
 KEPT_SECONDS = 60.0
 """A store that loses more than the last minute isn't one that was promised anything of."""
@@ -58,8 +59,9 @@ class _Append:
 class RecentLog:
     """`events.log.Log`. What it forgot is looked for at each Conflict, and wherever `suspect` is called."""
 
-    def __init__(self, log: Log, appends_max: int = APPENDS_MAX) -> None:
+    def __init__(self, log: Log, tally: Tally | None = None, appends_max: int = APPENDS_MAX) -> None:
         self._log = log
+        self.tally = tally or Tally()
         self._appends_max = appends_max
         self._recent: OrderedDict[bytes, deque[_Append]] = OrderedDict()
         """By game, the one that went on last at the end; each append follows the one before."""
@@ -72,8 +74,6 @@ class RecentLog:
         self._forked: list[Forked] = []
         self._suspected = 0
         """How often."""
-        self.put_back = 0
-        """Appends."""
         log.listen(self._heard)
 
     def __len__(self) -> int:
@@ -201,7 +201,7 @@ class RecentLog:
         if missing is not None and (batch := kept[missing].batch) is not None:
             # Its deadline may have been set anew, and it was past: that was acknowledged.
             await self._log.append(game, head, replace(batch, expired_ms=None))
-            self.put_back += 1
+            self.tally.put_back += 1
             return False
         # Perhaps a beginning of which another server has more, and puts it back if it lives.
         if not late and kept and (missing is not None or head.version < kept[0].before.version):
@@ -213,6 +213,7 @@ class RecentLog:
 
     async def _fork(self, fork: Fork) -> None:
         self._forget(fork.game)
+        self.tally.forks += 1
         self._forks[fork.game] = fork
         while len(self._forks) > FORKS_MAX:
             self._forks.popitem(last=False)

@@ -46,5 +46,9 @@ class Tally:
     """Of the sweep at deadlines."""
     damaged: int = 0
     """Games that the sweep found damaged."""
+    put_back: int = 0
+    """Appends that a store had lost."""
+    forks: int = 0
+    """Games whose log went another way than was shown."""
     faults: int = 0
     """Of ours, that ended a loop or a connection."""

@@ -321,6 +321,6 @@ async def test_what_a_new_primary_lacks_is_put_back_by_whoever_wrote_it(tmp_path
                 while await watched.primary() is primary:  # noqa: ASYNC110
                     await asyncio.sleep(0.05)
             assert await scripted.lost() == 0
-            assert log.put_back >= len(scripted.games)
+            assert log.tally.put_back >= len(scripted.games)
             for number in {game[0] for game in scripted.games}:
                 assert [entry.body for entry in await log.outbox(number)] == [b"told"]

@@ -69,11 +69,11 @@ async def test_the_writer_puts_the_same_bytes_back_with_outbox_and_deadline(tmp_
         assert await log.head(GAME) == head
         assert (await log.read(GAME), await log.outbox(0)) == (events, outbox)
         assert await log.next_deadline() is not None
-        assert (log.put_back, forks) == (3, [])
+        assert (log.tally.put_back, forks) == (3, [])
         # Nothing is missing, and nothing is put back.
         log.suspect()
         assert await log.head(GAME) == head
-        assert log.put_back == 3
+        assert log.tally.put_back == 3
 
 
 def noting(forks: list[Fork]):  # type: ignore[no-untyped-def]
@@ -105,7 +105,7 @@ async def test_a_log_that_went_another_way_is_told_with_the_last_common_head(
         events = await log.read(GAME)
         assert [event.body for event in events] == [b"a", b"x"]
         assert check(origin(GAME), events) is None
-        assert log.put_back == 0
+        assert (log.tally.put_back, log.tally.forks) == (0, 1)
 
 
 async def test_what_another_server_wrote_and_never_puts_back_is_a_fork(tmp_path: Path, redis: RedisServer) -> None:

@@ -88,6 +88,15 @@ async def test_what_is_entered_is_soon_signed_and_folded(server: Server) -> None
     assert numbers(server)["statecraft_ledger_partitions_stopped"] == 0
 
 
+async def test_who_waits_to_be_paired_is_counted_until_he_leaves(server: Server) -> None:
+    async with connected(server, server.join()) as client:
+        await client.ask("queue", rules="fifty-states/1")
+        assert numbers(server)["statecraft_queue_players"] == 1
+        await client.ask("leave_queue", rules="fifty-states/1")
+        assert numbers(server)["statecraft_queue_players"] == 0
+    assert {"statecraft_put_back_total", "statecraft_forks_total"} <= numbers(server).keys()
+
+
 async def test_what_the_server_closes_is_counted_by_its_code(server: Server) -> None:
     before = numbers(server).get("statecraft_closes_total{code=4000}", 0)
     async with connected(server) as client:
