@@ -22,7 +22,7 @@ from server.arranged import ArrangedGames, RedisArranged, SqliteArranged
 from server.backup import Heads, said
 from server.games import Damaged
 from server.keys import BadKeys, has_keys, has_ledger_key
-from server.moving import CannotMove, House, compare, move
+from server.moving import CannotMove, House, compare, finish, move
 from server.moving import Progress as Told
 from server.moving_files import check_files, move_files
 from server.moving_people import move_people
@@ -53,9 +53,12 @@ async def copied(source: Settings, target: Settings, bar: Progress) -> Heads:
         # From here on until all is compared, nobody serves from it.
         await second.house.movable.put_unfinished(True)
         await move_files(source, target, told)
+        heads = await move(first.house, second.house, told)
+        # Last, and quick: who is erased meanwhile, which no lock hinders, mustn't come back by the copy.
         known = await opened.enter_async_context(people_in(first.found, source))
         await move_people(known, await opened.enter_async_context(people_in(second.found, target)), told)
-        return await move(first.house, second.house, told)
+        await finish(first.house, second.house)
+        return heads
 
 
 def _check_places(source: Settings, target: Settings) -> None:

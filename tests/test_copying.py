@@ -5,15 +5,16 @@ import os
 import re
 import subprocess
 import sys
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
 from random import Random
+from typing import Any
 
 import pytest
-from rich.progress import Progress
+from rich.progress import Progress, TaskID
 
-from events import chain, entries
+from events import chain, entries, sqlite_moving
 from events.log import PARTITIONS, Batch
 from events.moving import Movable
 from events.redis_address import BadAddress
@@ -26,7 +27,7 @@ from server.keys import BadKeys
 from server.letting_go import LettingGo
 from server.moving import CannotMove
 from server.settings import settings
-from server.stores import FAULTS
+from server.stores import FAULTS, SCHEMAS, people_in, stores_to_move, stores_to_read
 from tests.ledgers import PRIVATE, Published, closing_of, opening_of, publishing
 from tests.meeting import dealt
 from tests.pairs import Person
@@ -290,3 +291,55 @@ async def test_a_copy_from_nowhere_or_to_itself_is_refused_with_a_sentence(tmp_p
     assert "there are no keys in" in await refused(data, redis.url, tmp_path / "other")
     assert "names no host" in await refused(data, "redis://", data)
     assert not (tmp_path / "none").exists()
+
+
+# ---------------------------------------------------------------- the operator acts meanwhile
+
+
+class Beside(Progress):
+    """Does something as soon as the copy tells of `what`."""
+
+    def __init__(self, what: str, job: Callable[[], object]) -> None:
+        super().__init__(disable=True)
+        self._what, self._job = what, job
+
+    def add_task(self, description: str, *given: Any, **named: Any) -> TaskID:
+        if description == self._what:
+            self._job()
+        return super().add_task(description, *given, **named)
+
+
+async def test_who_is_erased_while_a_copy_runs_is_not_known_where_it_ends(tmp_path: Path, redis: RedisServer) -> None:
+    data = tmp_path / "data"
+    async with filled(data, 3):
+        pass
+    given = settings({"STATECRAFT_DATA": str(data)})
+    async with stores_to_move(given, SCHEMAS) as found, people_in(found, given) as people:
+        (gone, _), (stays, _) = [await people.join(NOW) for _ in range(2)]
+        for player, name in ((gone, "Alma"), (stays, "Berta")):
+            await people.choose(player, name, NOW)
+    beside = Beside("compared", lambda: well("erase", gone.hex(), "--data", data))
+    target = settings_of(redis.url, given)
+    await copied(settings_of(str(data), given), target, beside)
+    async with stores_to_read(target) as found, people_in(found, target) as people:
+        assert [each.player for each in await people.page(b"", 10) if not each.erased] == [stays]
+        assert await people.called([gone, stays]) == {gone: "erased player", stays: "Berta"}
+
+
+@pytest.mark.parametrize("kind", ["file", "redis"])
+async def test_nothing_is_done_to_players_of_a_copy_that_is_not_whole(
+    tmp_path: Path, redis: RedisServer, kind: str
+) -> None:
+    data, there = tmp_path / "data", tmp_path / "there"
+    async with filled(data, 3):
+        pass
+    given = settings({"STATECRAFT_DATA": str(there)} | ({"STATECRAFT_STORE": redis.url} if kind == "redis" else {}))
+    there.mkdir()
+    async with stores_to_move(given, (*SCHEMAS, sqlite_moving.SCHEMA)) as found:
+        await found.movable.put_unfinished(True)
+    store = {"STATECRAFT_STORE": redis.url} if kind == "redis" else {}
+    for words in (("bar", "0" * 32, "--lift"), ("erase", "0" * 32), ("hide-name", "0" * 32)):
+        said = run(*words, "--data", there, **store)
+        assert (said.returncode, "isn't whole" in said.stderr) == (2, True), said.stderr
+    await copy(data, redis.url if kind == "redis" else there, data)
+    assert "isn't whole" not in run("erase", "0" * 32, "--data", there, **store).stderr
