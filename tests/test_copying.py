@@ -258,6 +258,19 @@ async def test_a_target_with_something_else_is_left_as_it_is(tmp_path: Path, red
     assert "neither empty nor a beginning" in await refused(redis.url, other, data)
 
 
+async def test_a_target_that_knows_other_people_is_left_as_it_is(tmp_path: Path, redis: RedisServer) -> None:
+    data = tmp_path / "data"
+    async with filled(data, 3):
+        pass
+    target = settings_of(redis.url, settings({"STATECRAFT_DATA": str(data)}))
+    async with stores_to_move(target, ()) as found, people_in(found, target) as people:
+        stranger, _ = await people.join(NOW)
+    assert stranger.hex() in await refused(data, redis.url, data)
+    async with stores_to_move(target, ()) as found:
+        assert not await found.movable.unfinished()
+        assert not await found.log.games()
+
+
 async def test_nothing_is_copied_while_a_server_writes_to_either(tmp_path: Path, redis: RedisServer) -> None:
     data, other = tmp_path / "data", tmp_path / "redis-data"
     with serving(tmp_path):
