@@ -277,3 +277,35 @@ async def test_who_was_shown_the_secret_by_an_end_that_is_lost_may_not_mix_and_p
         for server in (first, second):
             if server.running:
                 server.stop()
+
+
+async def test_a_game_of_which_nothing_is_left_is_not_opened_again_under_its_secret(
+    tmp_path: Path, redis: RedisServer
+) -> None:
+    first = Server(tmp_path, {"STATECRAFT_STORE": redis.url}).start()
+    second = Other(tmp_path / "other", first, redis)
+    await asyncio.to_thread(second.start)
+    try:
+        guest = first.join()
+        client = await connect(first, guest)
+        met = await client.ask("meet", rules="fifty-states/1", mode="relaxed")
+        await remember(redis, tmp_path / "kept")
+        held = await client.follow(await client.open())
+        assert held.game.hex() == met["game"]
+        watcher = await connect(second, None)
+        also = await watcher.follow(held.game)
+        await client.do(held.game, {"do": "Resign"}, "c1")
+        await watcher.until(lambda: also.over)
+        assert isinstance(also.facts[-1], Unsealed)
+        # Whoever wrote it dies together with the store's last moments.
+        first.kill()
+        await forget(redis, tmp_path / "kept")
+        await watcher.until(lambda: also.forks == 1)
+        again = await connect(second, guest)
+        assert await again.open() != held.game
+        for each in (watcher, again):
+            await each.leave()
+    finally:
+        for server in (first, second):
+            if server.running:
+                server.stop()
