@@ -60,10 +60,10 @@ async def move(source: House, target: House, told: Progress) -> Heads:
 
 
 async def finish(source: House, target: House) -> None:
-    """The target may be served from, unless somebody wrote to the source meanwhile. Raises CannotMove, Unknown."""
+    """The target may be served from, unless somebody wrote to either meanwhile. Raises CannotMove, Unknown."""
     await _compare_ledgers(source, target, whole=True)
     if await source.movable.beats() != await target.movable.beats():
-        raise CannotMove(f"a server wrote to {source.name} meanwhile: stop it, and copy again")
+        raise CannotMove(f"a server wrote to {source.name}, or {target.name}, meanwhile: stop it, and copy again")
     await target.movable.put_unfinished(False)
 
 
