@@ -100,7 +100,7 @@ async def _opened(given: Settings) -> AsyncIterator[_Opened]:
         try:
             log = ArchivedLog(found.log, archive(given.archive))
             house = House(name, log, found.movable, found.ledger, _arranged(found))
-            async with people_in(found, given) as people:
+            async with people_in(found, given, move=True) as people:
                 yield _Opened(given, house, found, people)
         finally:
             await pen.let_go()

@@ -15,6 +15,7 @@ import pytest
 from rich.progress import Progress, TaskID
 
 from events import chain, entries, sqlite_moving
+from events.database import Database
 from events.log import PARTITIONS, Batch
 from events.moving import Movable
 from events.redis_address import BadAddress
@@ -22,11 +23,13 @@ from events.redis_ledger import RedisLedger
 from events.redis_log import RedisLog
 from events.redis_moving import RedisMovable
 from events.sqlite_moving import SqliteMovable
+from server import sqlite_people
 from server.copying import copied, settings_of
 from server.keys import BadKeys
 from server.letting_go import LettingGo
 from server.moving import CannotMove
 from server.settings import settings
+from server.sqlite_people import SqlitePeople
 from server.stores import FAULTS, SCHEMAS, people_in, stores_to_move, stores_to_read
 from tests.ledgers import PRIVATE, Published, closing_of, opening_of, publishing
 from tests.meeting import dealt
@@ -269,6 +272,23 @@ async def test_a_target_that_knows_other_people_is_left_as_it_is(tmp_path: Path,
     async with stores_to_move(target, ()) as found:
         assert not await found.movable.unfinished()
         assert not await found.log.games()
+
+
+async def test_guests_whom_an_older_release_kept_beside_the_games_are_copied_too(
+    tmp_path: Path, redis: RedisServer
+) -> None:
+    data = tmp_path / "data"
+    async with filled(data, 1):
+        pass
+    given = settings({"STATECRAFT_DATA": str(data)})
+    assert not given.people.exists()
+    old = await Database.open(given.log, (sqlite_people.SCHEMA,))
+    guest, token = await SqlitePeople(old).join(NOW)
+    await old.close()
+    await copy(data, redis.url, data)
+    target = settings_of(redis.url, given)
+    async with stores_to_read(target) as found, people_in(found, target) as people:
+        assert await people.who(token) == guest
 
 
 async def test_nothing_is_copied_while_a_server_writes_to_either(tmp_path: Path, redis: RedisServer) -> None:
