@@ -301,6 +301,9 @@ async def test_a_game_of_which_nothing_is_left_is_not_opened_again_under_its_sec
         first.kill()
         await forget(redis, tmp_path / "kept")
         await watcher.until(lambda: also.forks == 1)
+        # Who watched isn't left waiting, and the server doesn't look for more for ever.
+        gone = {"type": "not_subscribed", "topic": also.topic, "reason": "unknown_game"}
+        await watcher.until(lambda: gone in watcher.frames)
         again = await connect(second, guest)
         assert await again.open() != held.game
         for each in (watcher, again):
