@@ -639,7 +639,11 @@ def follow(rules: Rules, dealer: Dealer, fact: Fact) -> Dealer:
 
 
 def shows_cards(rules: Rules, fact: Fact) -> bool:
-    """Whether somebody has seen a card by it, who would choose otherwise now: on the table, or in a hand of his own."""
+    """Whether somebody has seen a card by it, who would choose otherwise now: on the table, or in a hand of his own.
+
+    By S too, which shows every card there is, and before the deal what entropy would deal."""
+    if isinstance(fact, Unsealed):
+        return True
     if isinstance(fact, Dealt):
         return not rules.luck
     return any(hint is Card or Card in get_args(hint) for hint in get_type_hints(type(fact)).values())

@@ -232,8 +232,9 @@ class Audience:
             # A page at a time, lest many long backlogs fill the memory; one event more tells whether more follows.
             events = await self._log.read(game, subscription.head.version, PAGE + 1)
             page = tuple(events[:PAGE])
+            last = len(events) == len(page)
             try:
-                live = await self._games.refreshed(game) if len(events) == len(page) else None
+                live = await self._games.refreshed(game) if last else None
                 forked = await self._forked(game, subscription.head, page)
             except Damaged:
                 if watcher.subscriptions.get(game) is subscription:
@@ -248,6 +249,11 @@ class Audience:
                 subscription.head = left = left if await self._holds(game, left) else chain.origin(game)
                 watcher.tell(wire.Forked(wire.topic(game), left.version, left.hash))
                 continue
+            if last and live is None:
+                # The store lost all of it: nothing will come, and there is no table to end with.
+                self.unsubscribe(watcher, game)
+                watcher.tell(wire.NotSubscribed(wire.topic(game), Trouble.UNKNOWN_GAME))
+                return True
             if not watcher.way.has_room():
                 return False
             self._send_page(subscription, page, live)

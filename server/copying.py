@@ -22,11 +22,12 @@ from server.arranged import ArrangedGames, RedisArranged, SqliteArranged
 from server.backup import Heads, said
 from server.games import Damaged
 from server.keys import BadKeys, has_keys, has_ledger_key
-from server.moving import CannotMove, House, compare, move
+from server.moving import CannotMove, House, compare, finish, move
 from server.moving import Progress as Told
 from server.moving_files import check_files, move_files
-from server.moving_people import move_people
+from server.moving_people import check_people, move_people
 from server.pen import HELD_MS, Pen, Signing
+from server.people import People
 from server.settings import Settings
 from server.stores import FAULTS, SCHEMAS, Stores, pen_of, people_in, stores_to_move
 from server.terminal import BAR, Data, chosen, err, fail, out
@@ -53,9 +54,11 @@ async def copied(source: Settings, target: Settings, bar: Progress) -> Heads:
         # From here on until all is compared, nobody serves from it.
         await second.house.movable.put_unfinished(True)
         await move_files(source, target, told)
-        known = await opened.enter_async_context(people_in(first.found, source))
-        await move_people(known, await opened.enter_async_context(people_in(second.found, target)), told)
-        return await move(first.house, second.house, told)
+        heads = await move(first.house, second.house, told)
+        # Last, and quick: who is erased meanwhile, which no lock hinders, mustn't come back by the copy.
+        await move_people(first.people, second.people, told)
+        await finish(first.house, second.house)
+        return heads
 
 
 def _check_places(source: Settings, target: Settings) -> None:
@@ -84,6 +87,7 @@ class _Opened:
     given: Settings
     house: House
     found: Stores
+    people: People
 
 
 @asynccontextmanager
@@ -96,7 +100,8 @@ async def _opened(given: Settings) -> AsyncIterator[_Opened]:
         try:
             log = ArchivedLog(found.log, archive(given.archive))
             house = House(name, log, found.movable, found.ledger, _arranged(found))
-            yield _Opened(given, house, found)
+            async with people_in(found, given, move=True) as people:
+                yield _Opened(given, house, found, people)
         finally:
             await pen.let_go()
 
@@ -121,6 +126,7 @@ async def _check(source: _Opened, target: _Opened) -> None:
     for each in (source, target):
         await _check_keys(source.given, each.found)  # the target's will be the same
     check_files(source.given, target.given)
+    await check_people(source.people, target.people)
     await compare(source.house, target.house, whole=False)
 
 

@@ -244,14 +244,16 @@ class Games:
     async def lose(self, fork: Fork) -> None:
         """The store lost what was shown, and nobody has it any more: whatever is in mind of it here is wrong.
 
-        Where a card had been shown the game is closed, without a result."""
+        Where a card had been shown the game is closed, without a result; where nothing is left of it, it isn't opened
+        again: under the same id the same secret would deal."""
         self._live.pop(fork.game, None)
         self._causes.forget(fork.game)
         try:
             live = await self._whole(fork.game)
-            if live is None or live.table.finished is not None:
-                return
-            if any(game.shows_cards(live.rules, codec.decode(event.body).fact) for event in fork.dropped):
+            facts = [codec.decode(event.body).fact for event in fork.dropped]
+            if live is None:
+                await self._leave_place(fork.game, facts)
+            elif live.table.finished is None and any(game.shows_cards(live.rules, fact) for fact in facts):
                 command = Lose(fork.common.version, fork.dropped[-1].hash)
                 cause = codec.cause(fork.game, codec.SERVER_SEAT, codec.NOBODY, command.hash.hex(), command)
                 await self.ask(live, 0, command, cause)
@@ -259,6 +261,15 @@ class Games:
             log_line.error("damaged game", game=fork.game.hex(), version=error.version, why=error.why)
         except Unknown as error:
             log_line.error("a game that was lost isn't closed", game=fork.game.hex(), why=str(error))
+
+    async def _leave_place(self, game_id: bytes, facts: Sequence[game.Fact]) -> None:
+        """The place that a game against the house had is another's, if a card was shown. Raises Unknown."""
+        match facts:
+            case (game.Opened(rules=name, mode=mode), Seated(0, player), *_) if mode != game.VERSUS and player:
+                rules = RULES[name]
+                if any(game.shows_cards(rules, fact) for fact in facts):
+                    fresh = secrets.token_bytes(fairness.GAME_BYTES)
+                    await self._log.claim(player, f"{rules.ladder}-{mode}", fresh, instead_of=game_id)
 
     async def rules_of(self, game_id: bytes) -> Rules | Trouble:
         """The rules a game is played by."""

@@ -46,7 +46,9 @@ class House:
 
 
 async def move(source: House, target: House, told: Progress) -> Heads:
-    """What both hold in the end. The target was compared before. Raises CannotMove, Unknown, Damaged."""
+    """What both hold then. The target was compared before, and isn't whole before `finish`.
+
+    Raises CannotMove, Unknown, Damaged."""
     beats = await source.movable.beats()
     await target.movable.put_unfinished(True)
     await _partitions(lambda number: _move_partition(source, target, number), "partitions", told)
@@ -54,11 +56,15 @@ async def move(source: House, target: House, told: Progress) -> Heads:
     await _move_meetings(source.arranged, target.arranged)
     await _move_places(source, target)
     await target.movable.put_beats(beats)
-    heads = await compare(source, target, whole=True, told=told)
-    if await source.movable.beats() != beats:
-        raise CannotMove(f"a server wrote to {source.name} meanwhile: stop it, and copy again")
+    return await compare(source, target, whole=True, told=told)
+
+
+async def finish(source: House, target: House) -> None:
+    """The target may be served from, unless somebody wrote to either meanwhile. Raises CannotMove, Unknown."""
+    await _compare_ledgers(source, target, whole=True)
+    if await source.movable.beats() != await target.movable.beats():
+        raise CannotMove(f"a server wrote to {source.name}, or {target.name}, meanwhile: stop it, and copy again")
     await target.movable.put_unfinished(False)
-    return heads
 
 
 async def _partitions(work: Callable[[int], Awaitable[None]], what: str, told: Progress) -> None:

@@ -10,9 +10,19 @@ TRIES = 3
 """Of names that were somebody else's when an earlier copy was broken off."""
 
 
+async def check_people(source: People, target: People) -> None:
+    """Raises CannotMove where the target has somebody whom the source doesn't know."""
+    known = everybody(source)
+    person = await anext(known, None)
+    async for each in everybody(target):
+        while person is not None and person.player < each.player:
+            person = await anext(known, None)
+        if person is None or person.player != each.player:
+            raise CannotMove(f"TO knows player {each.player.hex()}, and FROM doesn't. Copy into an empty one")
+
+
 async def move_people(source: People, target: People, told: Progress) -> None:
-    """Raises CannotMove where the target has somebody whom the source doesn't know, or the two aren't equal then."""
-    await _check_known(source, target)
+    """They were checked. Raises CannotMove where the two aren't equal then."""
     for left in range(TRIES - 1, -1, -1):
         # A name is its new owner's once its old one has come by.
         if not await _put_all(source, target, told) or not left:
@@ -34,16 +44,6 @@ async def _put_all(source: People, target: People, told: Progress) -> int:
         after, done = page[-1].player, done + len(page)
         told("people", done, done)
     return left_out
-
-
-async def _check_known(source: People, target: People) -> None:
-    known = everybody(source)
-    person = await anext(known, None)
-    async for each in everybody(target):
-        while person is not None and person.player < each.player:
-            person = await anext(known, None)
-        if person is None or person.player != each.player:
-            raise CannotMove(f"TO knows player {each.player.hex()}, and FROM doesn't. Copy into an empty one")
 
 
 async def everybody(people: People) -> AsyncIterator[Person]:

@@ -53,8 +53,7 @@ class Stores:
 async def stores(settings: Settings, schemas: Sequence[str]) -> AsyncIterator[Stores]:
     """To serve from. `schemas`: of the embedded file, which one server at a time has to itself. Raises FAULTS."""
     async with stores_to_move(settings, schemas) as found:
-        if await found.movable.unfinished():
-            raise Unfinished(f"{settings.redis or settings.log}: a copy into it isn't whole: `statecraft copy` goes on")
+        await _check_whole(settings, found)
         yield found
 
 
@@ -78,7 +77,14 @@ async def stores_to_read(settings: Settings) -> AsyncIterator[Stores]:
 async def stores_beside(settings: Settings) -> AsyncIterator[Stores]:
     """To write to beside the servers that may be serving from them. Raises FAULTS."""
     async with _opened(settings, lambda: Database.open(settings.log, SCHEMAS, shared=True)) as found:
+        # Whatever is written there the copy's source hasn't, and no copy would ever go on.
+        await _check_whole(settings, found)
         yield found
+
+
+async def _check_whole(settings: Settings, found: Stores) -> None:
+    if await found.movable.unfinished():
+        raise Unfinished(f"{settings.redis or settings.log}: a copy into it isn't whole: `statecraft copy` goes on")
 
 
 @asynccontextmanager

@@ -5,15 +5,17 @@ import os
 import re
 import subprocess
 import sys
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
 from random import Random
+from typing import Any
 
 import pytest
-from rich.progress import Progress
+from rich.progress import Progress, TaskID
 
-from events import chain, entries
+from events import chain, entries, sqlite_moving
+from events.database import Database
 from events.log import PARTITIONS, Batch
 from events.moving import Movable
 from events.redis_address import BadAddress
@@ -21,12 +23,14 @@ from events.redis_ledger import RedisLedger
 from events.redis_log import RedisLog
 from events.redis_moving import RedisMovable
 from events.sqlite_moving import SqliteMovable
+from server import sqlite_people
 from server.copying import copied, settings_of
 from server.keys import BadKeys
 from server.letting_go import LettingGo
 from server.moving import CannotMove
 from server.settings import settings
-from server.stores import FAULTS
+from server.sqlite_people import SqlitePeople
+from server.stores import FAULTS, SCHEMAS, people_in, stores_to_move, stores_to_read
 from tests.ledgers import PRIVATE, Published, closing_of, opening_of, publishing
 from tests.meeting import dealt
 from tests.pairs import Person
@@ -257,6 +261,36 @@ async def test_a_target_with_something_else_is_left_as_it_is(tmp_path: Path, red
     assert "neither empty nor a beginning" in await refused(redis.url, other, data)
 
 
+async def test_a_target_that_knows_other_people_is_left_as_it_is(tmp_path: Path, redis: RedisServer) -> None:
+    data = tmp_path / "data"
+    async with filled(data, 3):
+        pass
+    target = settings_of(redis.url, settings({"STATECRAFT_DATA": str(data)}))
+    async with stores_to_move(target, ()) as found, people_in(found, target) as people:
+        stranger, _ = await people.join(NOW)
+    assert stranger.hex() in await refused(data, redis.url, data)
+    async with stores_to_move(target, ()) as found:
+        assert not await found.movable.unfinished()
+        assert not await found.log.games()
+
+
+async def test_guests_whom_an_older_release_kept_beside_the_games_are_copied_too(
+    tmp_path: Path, redis: RedisServer
+) -> None:
+    data = tmp_path / "data"
+    async with filled(data, 1):
+        pass
+    given = settings({"STATECRAFT_DATA": str(data)})
+    assert not given.people.exists()
+    old = await Database.open(given.log, (sqlite_people.SCHEMA,))
+    guest, token = await SqlitePeople(old).join(NOW)
+    await old.close()
+    await copy(data, redis.url, data)
+    target = settings_of(redis.url, given)
+    async with stores_to_read(target) as found, people_in(found, target) as people:
+        assert await people.who(token) == guest
+
+
 async def test_nothing_is_copied_while_a_server_writes_to_either(tmp_path: Path, redis: RedisServer) -> None:
     data, other = tmp_path / "data", tmp_path / "redis-data"
     with serving(tmp_path):
@@ -290,3 +324,55 @@ async def test_a_copy_from_nowhere_or_to_itself_is_refused_with_a_sentence(tmp_p
     assert "there are no keys in" in await refused(data, redis.url, tmp_path / "other")
     assert "names no host" in await refused(data, "redis://", data)
     assert not (tmp_path / "none").exists()
+
+
+# ---------------------------------------------------------------- the operator acts meanwhile
+
+
+class Beside(Progress):
+    """Does something as soon as the copy tells of `what`."""
+
+    def __init__(self, what: str, job: Callable[[], object]) -> None:
+        super().__init__(disable=True)
+        self._what, self._job = what, job
+
+    def add_task(self, description: str, *given: Any, **named: Any) -> TaskID:
+        if description == self._what:
+            self._job()
+        return super().add_task(description, *given, **named)
+
+
+async def test_who_is_erased_while_a_copy_runs_is_not_known_where_it_ends(tmp_path: Path, redis: RedisServer) -> None:
+    data = tmp_path / "data"
+    async with filled(data, 3):
+        pass
+    given = settings({"STATECRAFT_DATA": str(data)})
+    async with stores_to_move(given, SCHEMAS) as found, people_in(found, given) as people:
+        (gone, _), (stays, _) = [await people.join(NOW) for _ in range(2)]
+        for player, name in ((gone, "Alma"), (stays, "Berta")):
+            await people.choose(player, name, NOW)
+    beside = Beside("compared", lambda: well("erase", gone.hex(), "--data", data))
+    target = settings_of(redis.url, given)
+    await copied(settings_of(str(data), given), target, beside)
+    async with stores_to_read(target) as found, people_in(found, target) as people:
+        assert [each.player for each in await people.page(b"", 10) if not each.erased] == [stays]
+        assert await people.called([gone, stays]) == {gone: "erased player", stays: "Berta"}
+
+
+@pytest.mark.parametrize("kind", ["file", "redis"])
+async def test_nothing_is_done_to_players_of_a_copy_that_is_not_whole(
+    tmp_path: Path, redis: RedisServer, kind: str
+) -> None:
+    data, there = tmp_path / "data", tmp_path / "there"
+    async with filled(data, 3):
+        pass
+    given = settings({"STATECRAFT_DATA": str(there)} | ({"STATECRAFT_STORE": redis.url} if kind == "redis" else {}))
+    there.mkdir()
+    async with stores_to_move(given, (*SCHEMAS, sqlite_moving.SCHEMA)) as found:
+        await found.movable.put_unfinished(True)
+    store = {"STATECRAFT_STORE": redis.url} if kind == "redis" else {}
+    for words in (("bar", "0" * 32, "--lift"), ("erase", "0" * 32), ("hide-name", "0" * 32)):
+        said = run(*words, "--data", there, **store)
+        assert (said.returncode, "isn't whole" in said.stderr) == (2, True), said.stderr
+    await copy(data, redis.url if kind == "redis" else there, data)
+    assert "isn't whole" not in run("erase", "0" * 32, "--data", there, **store).stderr

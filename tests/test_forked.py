@@ -154,15 +154,15 @@ async def test_no_more_is_kept_than_is_allowed_and_the_game_that_rested_longest_
         assert (await log.head(games[0])).version == 0
 
 
-def test_a_card_is_shown_by_a_hand_or_on_the_table_and_not_by_a_seal() -> None:
+def test_a_card_is_shown_by_a_hand_on_the_table_or_by_the_secret_and_not_by_a_seal() -> None:
     def shown(rules: Rules, facts: Sequence[object]) -> set[str]:
         return {type(fact).__name__ for fact in facts if shows_cards(rules, fact)}
 
     states = Played("strategic", 3).begin().finish(at_random(3))
-    assert shown(FIFTY_STATES, states.facts) == {"Dealt", "Played", "Revealed", "Captured"}
+    assert shown(FIFTY_STATES, states.facts) == {"Dealt", "Played", "Revealed", "Captured", "Unsealed"}
     assert not shown(FIFTY_STATES, [Committed(0, 1, bytes(32)), Mixed(0, bytes(32)), Seated(0, bytes(16), "", b"")])
     # In War nobody sees a card before it is turned.
-    assert shown(CLASSIC, war_game(CLASSIC, 1, length="short").turn_out().facts) == {"Turned"}
+    assert shown(CLASSIC, war_game(CLASSIC, 1, length="short").turn_out().facts) == {"Turned", "Unsealed"}
 
 
 # ---------------------------------------------------------------- servers
@@ -243,3 +243,72 @@ async def test_a_game_that_had_shown_a_card_and_went_another_way_is_closed_as_lo
             if server.running:
                 server.stop()
     assert "Traceback" not in first.errors + second.errors
+
+
+async def test_who_was_shown_the_secret_by_an_end_that_is_lost_may_not_mix_and_play_on(
+    tmp_path: Path, redis: RedisServer
+) -> None:
+    first = Server(tmp_path, {"STATECRAFT_STORE": redis.url}).start()
+    second = Other(tmp_path / "other", first, redis)
+    try:
+        guest = first.join()
+        client = await connect(first, guest)
+        held = await client.follow(await client.open())
+        await remember(redis, tmp_path / "kept")
+        left = held.head
+        await client.do(held.game, {"do": "Resign"}, "c1")
+        await client.until(lambda: held.over)
+        assert isinstance(held.facts[-1], Unsealed), "with S in hand he could choose the entropy that deals best"
+        shown = held.head
+        first.send_signal(SIGSTOP)
+        await forget(redis, tmp_path / "kept")
+        await asyncio.to_thread(second.start)
+        again = await connect(second, guest)
+        also = await again.follow(held.game)
+        assert also.head == left
+        await again.mix(also)
+        first.send_signal(SIGCONT)
+        await again.until(lambda: also.over)
+        assert also.facts[-3:-1] == [Lost(left.version, shown.hash), Finished(None, "lost")]
+        for each in (client, again):
+            await each.leave()
+    finally:
+        first.send_signal(SIGCONT)
+        for server in (first, second):
+            if server.running:
+                server.stop()
+
+
+async def test_a_game_of_which_nothing_is_left_is_not_opened_again_under_its_secret(
+    tmp_path: Path, redis: RedisServer
+) -> None:
+    first = Server(tmp_path, {"STATECRAFT_STORE": redis.url}).start()
+    second = Other(tmp_path / "other", first, redis)
+    await asyncio.to_thread(second.start)
+    try:
+        guest = first.join()
+        client = await connect(first, guest)
+        met = await client.ask("meet", rules="fifty-states/1", mode="relaxed")
+        await remember(redis, tmp_path / "kept")
+        held = await client.follow(await client.open())
+        assert held.game.hex() == met["game"]
+        watcher = await connect(second, None)
+        also = await watcher.follow(held.game)
+        await client.do(held.game, {"do": "Resign"}, "c1")
+        await watcher.until(lambda: also.over)
+        assert isinstance(also.facts[-1], Unsealed)
+        # Whoever wrote it dies together with the store's last moments.
+        first.kill()
+        await forget(redis, tmp_path / "kept")
+        await watcher.until(lambda: also.forks == 1)
+        # Who watched isn't left waiting, and the server doesn't look for more for ever.
+        gone = {"type": "not_subscribed", "topic": also.topic, "reason": "unknown_game"}
+        await watcher.until(lambda: gone in watcher.frames)
+        again = await connect(second, guest)
+        assert await again.open() != held.game
+        for each in (watcher, again):
+            await each.leave()
+    finally:
+        for server in (first, second):
+            if server.running:
+                server.stop()
