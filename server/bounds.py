@@ -204,6 +204,10 @@ class Socket(WebSocketsSansIOProtocol):
         self._detach()
 
     async def send(self, message: Any) -> None:
+        await self.writable.wait()
+        if not self.handshake_complete and self.transport.is_closing():
+            # uvicorn hears of it a moment later: it would accept nobody, and whoever is attached would stay for ever.
+            raise ClientDisconnected
         await super().send(message)
         # A refusal completes the handshake as well; uvicorn would log it as a fault of ours.
         self.handshake_complete = self.handshake_complete or self.close_sent
