@@ -24,6 +24,8 @@ log_line = structlog.get_logger()
 SMALL_FRAMES_RATE = 100
 """A second: pings, pongs and pieces of messages, which no count of messages sees."""
 SMALL_FRAMES_BURST = 1000
+PONG_AGAIN_SECONDS = 1.0
+"""Between two looks whether a pong that couldn't be read in time has come."""
 
 
 class Socket(WebSocketsSansIOProtocol):
@@ -65,10 +67,13 @@ class Socket(WebSocketsSansIOProtocol):
             super().data_received(data)
 
     def read_on(self) -> None:
-        """What was received and not yet dealt with, until whoever is attached is busy."""
+        """What was received and not yet dealt with, up to a message while whoever is attached is busy.
+
+        Pings are answered and pongs heard meanwhile: a command may wait longer for the store than peers wait for those.
+        """
         incoming, attached = self._incoming, self._attached
         # Whoever is attached leaves as soon as the connection is no longer open.
-        while attached is not None and not attached.busy and attached is self._attached:
+        while attached is not None and attached is self._attached and (not attached.busy or incoming.is_control):
             taken = incoming.take()
             if taken is None:
                 self._read(True)
@@ -213,6 +218,10 @@ class Socket(WebSocketsSansIOProtocol):
         self.handshake_complete = self.handshake_complete or self.close_sent
 
     def keepalive_timeout(self) -> None:
+        if self.read_paused and not self.transport.is_closing():
+            # Its pong may lie behind a message that we haven't come to.
+            self.pong_timer = self.loop.call_later(PONG_AGAIN_SECONDS, self.keepalive_timeout)
+            return
         super().keepalive_timeout()
         self._detach()
         self._abort_later()
