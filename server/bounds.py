@@ -70,10 +70,11 @@ class Socket(WebSocketsSansIOProtocol):
         """What was received and not yet dealt with, up to a message while whoever is attached is busy.
 
         Pings are answered and pongs heard meanwhile: a command may wait longer for the store than peers wait for those.
+        A close waits: what was said before it is still done.
         """
         incoming, attached = self._incoming, self._attached
         # Whoever is attached leaves as soon as the connection is no longer open.
-        while attached is not None and attached is self._attached and (not attached.busy or incoming.is_control):
+        while attached is not None and attached is self._attached and (not attached.busy or incoming.is_ping):
             taken = incoming.take()
             if taken is None:
                 self._read(True)

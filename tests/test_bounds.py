@@ -139,13 +139,17 @@ async def test_pings_are_answered_while_a_message_is_dealt_with_and_further_mess
         assert attending.messages == [b"one", b"two", b"three"]
 
 
-async def test_who_closes_while_a_message_is_dealt_with_is_gone_at_once() -> None:
+async def test_what_was_said_before_a_close_is_still_done() -> None:
     attending = Attending()
     async with peer_of(attending.application) as (reader, writer):
         await reader.readuntil(b"\r\n\r\n")
-        writer.write(frame(b"one") + frame(b"\x03\xe8", Opcode.CLOSE))
+        writer.write(frame(b"one") + frame(b"a", Opcode.PING) + frame(b"two") + frame(b"\x03\xe8", Opcode.CLOSE))
+        assert await heard(reader, Opcode.PONG) == b"a"
+        for _ in range(2):
+            assert not attending.over.is_set()
+            await attending.done()
         await attending.over.wait()
-        assert (attending.messages, attending.busy) == ([b"one"], True)
+        assert attending.messages == [b"one", b"two"]
         assert await heard(reader, Opcode.CLOSE) == b"\x03\xe8"
 
 
