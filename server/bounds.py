@@ -116,8 +116,9 @@ class Socket(WebSocketsSansIOProtocol):
         self.transport.write(self._framing.framed(self._opcode, payloads))
 
     def close(self, code: int, why: str) -> None:
-        self.conn.send_close(code, why)
-        self._last_words(code)
+        if self.conn.state is State.OPEN:  # Else the peer, or what it sent, was faster.
+            self.conn.send_close(code, why)
+            self._last_words(code)
 
     def abort(self) -> None:
         self.transport.abort()
@@ -125,6 +126,11 @@ class Socket(WebSocketsSansIOProtocol):
     def resume_writing(self) -> None:
         super().resume_writing()
         if self._attached is not None:
+            self._attached.may_write()
+
+    def _write_what_waits(self) -> None:
+        """Answers to what came before a close: they wait for the end of the tick, and it doesn't."""
+        if self._attached is not None and self.takes and not self.transport.is_closing():
             self._attached.may_write()
 
     def _detach(self) -> None:
@@ -176,6 +182,7 @@ class Socket(WebSocketsSansIOProtocol):
         self.handle_parser_exception()
 
     def handle_close(self, event: Frame) -> None:
+        self._write_what_waits()
         super().handle_close(event)
         self._detach()
 
@@ -202,6 +209,7 @@ class Socket(WebSocketsSansIOProtocol):
         self.queue.put_nowait({"type": "websocket.disconnect", "code": code})
         self.close_sent = True
         if not self.transport.is_closing():
+            self._write_what_waits()
             self.transport.write(b"".join(self.conn.data_to_send()))
             self.transport.write_eof()
             self.read_paused = False

@@ -81,6 +81,8 @@ class Attending:
     def __init__(self) -> None:
         self.line: asyncio.Future[Socket] = asyncio.get_running_loop().create_future()
         self.busy = False
+        self.answers: tuple[bytes, ...] = ()
+        """Which wait until they may be written."""
         self.messages: list[bytes | str] = []
         self.over = asyncio.Event()
         self.came = asyncio.Event()
@@ -105,7 +107,10 @@ class Attending:
         (await self.line).read_on()
 
     def may_write(self) -> None:
-        pass
+        answers, self.answers = self.answers, ()
+        if answers:
+            self.line.result().write(answers)
+        self.line.result().close(1012, "it was about to say so")
 
     def gone(self) -> None:
         self.over.set()
@@ -167,4 +172,24 @@ async def test_whose_pong_can_not_be_read_yet_is_not_taken_for_dead_and_who_send
         writer.write(frame(await heard(reader, Opcode.PING), Opcode.PONG))
         assert attending.messages == [b"one", b"two"]
         assert await heard(reader, Opcode.CLOSE)
+        await attending.over.wait()
+
+
+@pytest.mark.parametrize(
+    ("last", "code"), [(frame(b"\x03\xe8", Opcode.CLOSE), 1000), (b"\x82\x01a", 1002), (b"\x81\x80\0\0\0\0", 1003)]
+)
+async def test_what_was_answered_before_a_close_is_told_before_it(last: bytes, code: int) -> None:
+    class Answering(Attending):
+        def received(self, message: bytes | str) -> None:
+            if isinstance(message, str):
+                self.line.result().close(1003, "")
+            self.answers = (*self.answers, b"answer")
+
+    attending = Answering()
+    async with peer_of(attending.application) as (reader, writer):
+        await reader.readuntil(b"\r\n\r\n")
+        writer.write(frame(b"one") + frame(b"two") + last)
+        told = list(frames_of(await reader.read()))
+        assert [data for kind, data in told if kind is Opcode.BINARY] == [b"answer", b"answer"]
+        assert [int.from_bytes(data[:2], "big") for kind, data in told if kind is Opcode.CLOSE] == [code]
         await attending.over.wait()
