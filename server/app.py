@@ -15,6 +15,7 @@ from starlette.staticfiles import StaticFiles
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from events import sqlite_ledger
+from events.log import Unknown
 from events.sqlite import SCHEMA
 from server import (
     described,
@@ -104,6 +105,8 @@ async def _for_ever(work: Callable[[], Awaitable[None]], tally: Tally) -> None:
     while True:
         try:
             await work()
+        except Unknown as error:
+            log_line.warning("a loop waits for the store", why=repr(error))
         except Exception as fault:
             tally.faults += 1
             # As plain text: a log with the values of variables in it would tell keys and hands.

@@ -24,6 +24,8 @@ log_line = structlog.get_logger()
 SMALL_FRAMES_RATE = 100
 """A second: pings, pongs and pieces of messages, which no count of messages sees."""
 SMALL_FRAMES_BURST = 1000
+PONG_AGAIN_SECONDS = 1.0
+"""Between two looks whether a pong that couldn't be read in time has come."""
 
 
 class Socket(WebSocketsSansIOProtocol):
@@ -65,10 +67,14 @@ class Socket(WebSocketsSansIOProtocol):
             super().data_received(data)
 
     def read_on(self) -> None:
-        """What was received and not yet dealt with, until whoever is attached is busy."""
+        """What was received and not yet dealt with, up to a message while whoever is attached is busy.
+
+        Pings are answered and pongs heard meanwhile: a command may wait longer for the store than peers wait for those.
+        A close waits: what was said before it is still done.
+        """
         incoming, attached = self._incoming, self._attached
         # Whoever is attached leaves as soon as the connection is no longer open.
-        while attached is not None and not attached.busy and attached is self._attached:
+        while attached is not None and attached is self._attached and (not attached.busy or incoming.is_ping):
             taken = incoming.take()
             if taken is None:
                 self._read(True)
@@ -110,8 +116,9 @@ class Socket(WebSocketsSansIOProtocol):
         self.transport.write(self._framing.framed(self._opcode, payloads))
 
     def close(self, code: int, why: str) -> None:
-        self.conn.send_close(code, why)
-        self._last_words(code)
+        if self.conn.state is State.OPEN:  # Else the peer, or what it sent, was faster.
+            self.conn.send_close(code, why)
+            self._last_words(code)
 
     def abort(self) -> None:
         self.transport.abort()
@@ -119,6 +126,11 @@ class Socket(WebSocketsSansIOProtocol):
     def resume_writing(self) -> None:
         super().resume_writing()
         if self._attached is not None:
+            self._attached.may_write()
+
+    def _write_what_waits(self) -> None:
+        """Answers to what came before a close: they wait for the end of the tick, and it doesn't."""
+        if self._attached is not None and self.takes and not self.transport.is_closing():
             self._attached.may_write()
 
     def _detach(self) -> None:
@@ -170,6 +182,7 @@ class Socket(WebSocketsSansIOProtocol):
         self.handle_parser_exception()
 
     def handle_close(self, event: Frame) -> None:
+        self._write_what_waits()
         super().handle_close(event)
         self._detach()
 
@@ -196,6 +209,7 @@ class Socket(WebSocketsSansIOProtocol):
         self.queue.put_nowait({"type": "websocket.disconnect", "code": code})
         self.close_sent = True
         if not self.transport.is_closing():
+            self._write_what_waits()
             self.transport.write(b"".join(self.conn.data_to_send()))
             self.transport.write_eof()
             self.read_paused = False
@@ -204,11 +218,19 @@ class Socket(WebSocketsSansIOProtocol):
         self._detach()
 
     async def send(self, message: Any) -> None:
+        await self.writable.wait()
+        if not self.handshake_complete and self.transport.is_closing():
+            # uvicorn hears of it a moment later: it would accept nobody, and whoever is attached would stay for ever.
+            raise ClientDisconnected
         await super().send(message)
         # A refusal completes the handshake as well; uvicorn would log it as a fault of ours.
         self.handshake_complete = self.handshake_complete or self.close_sent
 
     def keepalive_timeout(self) -> None:
+        if self.read_paused and not self.transport.is_closing():
+            # Its pong may lie behind a message that we haven't come to.
+            self.pong_timer = self.loop.call_later(PONG_AGAIN_SECONDS, self.keepalive_timeout)
+            return
         super().keepalive_timeout()
         self._detach()
         self._abort_later()

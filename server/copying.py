@@ -111,7 +111,8 @@ async def _take(pen: Pen, name: str, seconds_max: float) -> None:
     until = asyncio.get_running_loop().time() + seconds_max
     while True:
         try:
-            return await pen.take()
+            await pen.take()
+            return
         except Signing as error:
             if asyncio.get_running_loop().time() >= until:
                 raise Busy(f"{name}: {error}; stop all servers first") from error

@@ -7,13 +7,14 @@ FIN = 0x80
 MASKED = 0x80
 CONTROL = 0x08
 """In opcodes that may come between the pieces of a message."""
+PINGS = (FIN | Opcode.PING, FIN | Opcode.PONG)
 
 
 class Incoming:
     """A client's bytes. Whole messages in one plain frame are cut out of them; every other byte is for a parser that
     knows all of the standard, and comes in the order in which it was sent."""
 
-    __slots__ = ("_at", "_bytes", "_foreign", "_in_pieces", "_payload_bytes_max", "_plain")
+    __slots__ = ("_at", "_bytes", "_foreign", "_in_pieces", "_in_ping", "_payload_bytes_max", "_plain")
 
     def __init__(self, payload_bytes_max: int) -> None:
         self._payload_bytes_max = payload_bytes_max
@@ -22,6 +23,8 @@ class Incoming:
         self._plain = -1
         self._foreign = 0
         """Bytes to come of a frame that the parser has begun to read."""
+        self._in_ping = False
+        """Whether that is a ping or a pong."""
         self._in_pieces = False
         """Whether the parser waits for the rest of a message."""
 
@@ -37,6 +40,13 @@ class Incoming:
     def is_empty(self) -> bool:
         """Whether all was taken."""
         return self._at == len(self._bytes)
+
+    @property
+    def is_ping(self) -> bool:
+        """Whether what comes next is a ping or a pong, which needn't wait for the message before it."""
+        if self._foreign:
+            return self._in_ping
+        return not self.is_empty and self._bytes[self._at] in PINGS
 
     def rest(self) -> bytes:
         """All that wasn't taken."""
@@ -66,6 +76,7 @@ class Incoming:
                 return self._wait()
             self._at = end
             return apply_mask(data[start:end], data[start - 4 : start]), True
+        self._in_ping = first in PINGS
         if not first & CONTROL:
             self._in_pieces = not first & FIN
         self._foreign = end - at

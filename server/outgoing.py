@@ -34,8 +34,15 @@ class Ticks:
 
     def _over(self) -> None:
         waiting, self._waiting = self._waiting, []
-        for outgoing in waiting:
-            outgoing.flush()
+        for number, outgoing in enumerate(waiting):
+            try:
+                outgoing.flush()
+            except BaseException:
+                # A fault of ours, which ends this one; all the others mustn't wait for ever because of it.
+                for other in waiting[number + 1 :]:
+                    self.add(other)
+                outgoing.abort()
+                raise
 
 
 class Outgoing:
@@ -123,6 +130,10 @@ class Outgoing:
         if not self._waits:
             self._waits = True
             self._ticks.add(self)
+
+    def abort(self) -> None:
+        """End the line without another word."""
+        self._line.abort()
 
     def over(self) -> None:
         """The line is."""

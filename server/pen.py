@@ -42,14 +42,18 @@ class Claimed:
 
 
 class Pen(Protocol):
-    async def take(self) -> None:
-        """Hold it, or go on holding it. Raises Signing, Unknown."""
+    async def take(self) -> bool:
+        """Hold it, or go on holding it: whether nobody else can have held it since this was asked last. Raises Signing,
+        Unknown."""
 
     async def claimed(self) -> Claimed | None:
         """The furthest that a holder was about to sign, as far as that is known. Raises Unknown."""
 
     async def claim(self, claimed: Claimed) -> None:
-        """This is signed next. Raises Signing where another has taken the pen meanwhile, Unknown."""
+        """This is signed next. Raises Signing where another may have held the pen since it was taken, Unknown."""
+
+    def check(self) -> None:
+        """Without asking anybody. Raises Signing where another may have taken the pen by now."""
 
     async def forget(self) -> None:
         """What was claimed is no more: the store was brought back to what the archive holds. Raises Unknown."""
@@ -65,9 +69,9 @@ class FilePen:
         self._path = folder / "ledger.lock"
         self._lock: int | None = None
 
-    async def take(self) -> None:
+    async def take(self) -> bool:
         if self._lock is not None:
-            return
+            return True
         self._path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
         lock = os.open(self._path, os.O_RDWR | os.O_CREAT, 0o600)
         try:
@@ -76,11 +80,15 @@ class FilePen:
             os.close(lock)
             raise Signing(f"another process signs ({self._path})") from None
         self._lock = lock
+        return False
 
     async def claimed(self) -> Claimed | None:
         return None
 
     async def claim(self, claimed: Claimed) -> None:
+        self.check()
+
+    def check(self) -> None:
         assert self._lock is not None
 
     async def forget(self) -> None:
@@ -97,9 +105,10 @@ _TAKE = Script(
     local holder = redis.call('GET', KEYS[1])
     if holder and holder ~= ARGV[1] then return 0 end
     redis.call('SET', KEYS[1], ARGV[1], 'PX', ARGV[2])
-    return 1
+    return holder and 2 or 1
     """
 )
+"""2: it was held on."""
 _CLAIM = Script(
     """
     local pen, claimed = unpack(KEYS)
@@ -122,20 +131,30 @@ class RedisPen:
         self._id = secrets.token_bytes(16)
         self._until = 0.0
         """When it is to be taken for lost, on the loop's clock: a little earlier than it is."""
+        self._lapsed = True
+        """Whether another may have held it since it was taken."""
         self._keeping: asyncio.Task[None] | None = None
 
-    async def take(self) -> None:
+    async def take(self) -> bool:
         if asyncio.get_running_loop().time() >= self._until:
             await self._take()
         if self._keeping is None or self._keeping.done():
             self._keeping = asyncio.create_task(self._keep())
+        was_held, self._lapsed = not self._lapsed, False
+        return was_held
 
     async def _take(self) -> None:
         now = asyncio.get_running_loop().time()
-        if not await self._store.write(TAG, _TAKE, (PEN,), (self._id, HELD_MS)):
+        try:
+            taken = await self._store.write(TAG, _TAKE, (PEN,), (self._id, HELD_MS))
+        except Unknown:
+            self._lapsed = True  # Perhaps it was free before.
+            raise
+        if not taken:
             self._until = 0.0
             raise Signing("another server signs")
         self._until = now + HELD_MS / 1000
+        self._lapsed = self._lapsed or taken == 1
 
     async def _keep(self) -> None:
         """As long as it is held, however long the archive takes meanwhile."""
@@ -153,9 +172,15 @@ class RedisPen:
         return Claimed(int(size), root) if root is not None else None
 
     async def claim(self, claimed: Claimed) -> None:
+        if self._lapsed:
+            raise Signing("another server may have signed meanwhile")
         if not await self._store.write(TAG, _CLAIM, (PEN, CLAIMED), (self._id, claimed.size, claimed.root)):
             self._until = 0.0
             raise Signing("another server has begun to sign")
+
+    def check(self) -> None:
+        if self._lapsed or asyncio.get_running_loop().time() >= self._until:
+            raise Signing("another server may have begun to sign")
 
     async def forget(self) -> None:
         await self._store.write(TAG, _FORGET, (CLAIMED,), ())
@@ -176,13 +201,16 @@ class NoPen:
     def __init__(self, pen: Pen) -> None:
         self._pen = pen
 
-    async def take(self) -> None:
+    async def take(self) -> bool:
         raise Signing("this server isn't to sign (STATECRAFT_SIGNS)")
 
     async def claimed(self) -> Claimed | None:
         return await self._pen.claimed()
 
     async def claim(self, claimed: Claimed) -> None:
+        self.check()
+
+    def check(self) -> None:
         raise Signing("this server isn't to sign (STATECRAFT_SIGNS)")
 
     async def forget(self) -> None:

@@ -24,10 +24,18 @@ LEDGER = "ledger"
 
 _ADD = Script(
     """
-    for at = 1, #ARGV, 2 do redis.call('HSETNX', KEYS[1], ARGV[at], ARGV[at + 1]) end
+    local own = {}
+    for at = 1, #ARGV, 2 do own[ARGV[at]] = ARGV[at + 1] end
+    local known = redis.call('HGETALL', KEYS[1])
+    for at = 1, #known, 2 do
+        local name, told = known[at], known[at + 1]
+        if own[name] ~= told and (own[name] or name ~= 'ledger') then return known end
+    end
+    redis.call('HSET', KEYS[1], unpack(ARGV))
     return redis.call('HGETALL', KEYS[1])
     """
 )
+"""Who won't start adds nothing: the others would be asked for his keys when they start next."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -128,7 +128,8 @@ class Publisher:
     async def sign(self) -> bool:
         """Publish and sign what is new, at most LEAVES_MAX leaves; whether there is more. Raises Refuses."""
         try:
-            await self._pen.take()
+            if not await self._pen.take():
+                self._holds = False
             if not self._holds:
                 await self._begin_or_let_go()
             return await self._sign()
@@ -151,6 +152,8 @@ class Publisher:
         await self._pen.claim(Claimed(target, checkpoint.root))
         note = notes.sign(str(checkpoint), self._hand)
         await asyncio.to_thread(write_file, self._folder / "ledger.note", note, over=True)
+        # The archive may be slow, and a process may sleep: an older note would stand there in a newer one's place.
+        self._pen.check()
         await self._archive.put({CHECKPOINT: note}, over=True)
         before, self._archived = self._archived, target
         self._show(Signed(checkpoint, note))

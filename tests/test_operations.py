@@ -10,7 +10,10 @@ from random import Random
 
 import pytest
 
+from events.log import Unknown
+from server.app import _for_ever
 from server.readiness import TROUBLES
+from server.tally import Tally
 from tests.running import ROOT, Followed, Server, connected, serving, until, wait_seconds_max
 
 TEXT = (ROOT / "docs" / "operations.md").read_text()
@@ -50,6 +53,27 @@ def test_every_metric_is_explained_and_exists(tmp_path: Path) -> None:
         text = until(lambda: text if "statecraft_ledger_leaves" in (text := http.get("/metrics").text) else None)
     real = set(re.findall(r"^# TYPE (statecraft_\w+)", text, re.M))
     assert sorted(first_cells("Metrics")) == sorted(real)
+
+
+@pytest.mark.anyio
+@pytest.mark.parametrize(("why", "faults"), [(Unknown("it is away"), 0), (ValueError("a fault"), 1)])
+async def test_a_loop_whose_store_is_away_begins_again_and_that_is_no_fault_of_ours(
+    why: Exception, faults: int
+) -> None:
+    tally, rounds, again = Tally(), iter((why, None)), asyncio.Event()
+
+    async def work() -> None:
+        if (error := next(rounds)) is not None:
+            raise error
+        again.set()
+        await asyncio.Event().wait()
+
+    loop = asyncio.create_task(_for_ever(work, tally))
+    async with asyncio.timeout(wait_seconds_max):
+        await again.wait()
+    loop.cancel()
+    await asyncio.wait([loop])
+    assert tally.faults == faults
 
 
 # ---------------------------------------------------------------- drills

@@ -129,6 +129,33 @@ async def test_an_answer_in_the_next_tick_goes_with_what_it_follows() -> None:
     assert wire.writes == [(b"events", b"done")]
 
 
+class Broken(Wire):
+    """A line on which every write is a fault of ours."""
+
+    aborted = False
+
+    def write(self, payloads: Any) -> None:
+        raise RuntimeError("broken")
+
+    def abort(self) -> None:
+        self.aborted = True
+
+
+async def test_a_fault_with_one_ends_it_and_keeps_no_other_of_the_same_tick_waiting() -> None:
+    loop, faults, together = asyncio.get_running_loop(), [], Ticks()
+    loop.set_exception_handler(lambda _, context: faults.append(context["exception"]))
+    lines = [Wire(), Broken(), Wire(), Broken(), Wire()]
+    for line in lines:
+        Outgoing(line, together, wait_seconds_max, Tally()).send(b"news")
+    await ticks()
+    await ticks()
+    await ticks()
+    assert [line.aborted if isinstance(line, Broken) else line.writes for line in lines] == [
+        [(b"news",)], True, [(b"news",)], True, [(b"news",)],
+    ]  # fmt: skip
+    assert len(faults) == 2, "and they are told"
+
+
 async def test_nothing_is_written_to_a_line_that_takes_nothing_until_it_does() -> None:
     wire = Wire()
     outgoing = Outgoing(wire, Ticks(), wait_seconds_max, Tally())

@@ -43,8 +43,8 @@ async def desk(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[
 
 
 async def test_one_holds_the_pen_until_it_lets_go(desk: Desk) -> None:
-    await desk.one.take()
-    await desk.one.take()
+    assert not await desk.one.take(), "somebody may have had it before"
+    assert await desk.one.take()
     await desk.one.claim(Claimed(3, b"root"))
     for _ in range(2):
         with pytest.raises(Signing):
@@ -53,7 +53,7 @@ async def test_one_holds_the_pen_until_it_lets_go(desk: Desk) -> None:
     await desk.one.take()
     for _ in range(2):
         await desk.one.let_go()
-    await desk.two.take()
+    assert not await desk.two.take()
     await desk.two.claim(Claimed(4, b"other"))
     with pytest.raises(Signing):
         await desk.one.take()
@@ -63,6 +63,16 @@ async def test_one_holds_the_pen_until_it_lets_go(desk: Desk) -> None:
 async def expire(store: RedisStore) -> None:
     """As it does by itself when its holder isn't heard of."""
     await store.read(TAG, "DEL", PEN)
+
+
+async def taken_again(store: RedisStore) -> None:
+    """By whoever held it before, by itself."""
+    holder = None
+    async with asyncio.timeout(60):
+        while holder is None:
+            await asyncio.sleep(0.1)
+            holder = await store.read(TAG, "GET", PEN)
+    await asyncio.sleep(0.5)  # And has heard so.
 
 
 async def test_what_is_to_be_signed_is_claimed_by_who_holds_the_pen_and_never_goes_back() -> None:
@@ -90,6 +100,26 @@ async def test_what_is_to_be_signed_is_claimed_by_who_holds_the_pen_and_never_go
         assert await one.claimed() is None
         await two.let_go()
         await one.take()
+        await one.let_go()
+
+
+async def test_whoever_slept_and_has_it_again_claims_nothing_before_he_has_looked_what_others_claimed() -> None:
+    async with shared_store("redis") as store:
+        one, two = RedisPen(store), RedisPen(store)
+        await one.take()
+        one.check()
+        await expire(store)
+        await two.take()
+        await two.let_go()
+        await taken_again(store)
+        with pytest.raises(Signing):
+            one.check()
+        with pytest.raises(Signing):
+            await one.claim(Claimed(1, b"from before it slept"))
+        assert not await one.take()
+        await one.claim(Claimed(2, b"two"))
+        one.check()
+        assert await one.take()
         await one.let_go()
 
 
@@ -189,6 +219,25 @@ async def test_nothing_is_signed_that_does_not_begin_with_what_was_claimed_by_on
     await dead.let_go()
     await one.sign()
     assert await servers.noted() == 2
+    await one.close()
+
+
+async def test_a_signer_that_slept_through_another_one_signs_nothing_that_does_not_begin_with_what_that_one_claimed(
+    servers: Servers,
+) -> None:
+    one = servers.publisher("one")
+    await servers.fill(3)
+    await one.sign()
+    await expire(servers.store)
+    other = RedisPen(servers.store)
+    await other.take()
+    await other.claim(Claimed(5, bytes(32)))  # Of leaves that the store has lost since, with the one who signed them.
+    await other.let_go()
+    await servers.fill(4)
+    await taken_again(servers.store)
+    with pytest.raises(Refuses, match="5 leaves are signed"):
+        await one.sign()
+    assert await servers.noted() == 3
     await one.close()
 
 

@@ -65,6 +65,29 @@ async def test_a_server_with_another_key_does_not_start(store: RedisStore, tmp_p
     await keys(one, store)
 
 
+@pytest.mark.parametrize("name", ["operator-1.key", "ledger.key"])
+async def test_a_server_that_does_not_start_leaves_no_key_for_which_the_others_are_asked(
+    store: RedisStore, tmp_path: Path, name: str
+) -> None:
+    one = machine(tmp_path / "one")
+    made = await keys(one, store)
+    two = copied(one, "operator-1.key", "ledger.key", to=machine(tmp_path / "two"))
+    (two.keys / name).write_bytes(bytes(32))
+    rotate(two.keys)
+    with pytest.raises(BadKeys, match=f"two/keys/{name} is another key"):
+        await keys(two, store)
+    assert (await keys(one, store)).operator == made.operator
+    assert rotate(one.keys) == 2
+    await keys(one, store)
+    three = copied(one, "operator-1.key", "ledger.key", to=machine(tmp_path / "three"))
+    for _ in range(2):
+        rotate(three.keys)
+    (three.keys / "operator-2.key").unlink()
+    with pytest.raises(BadKeys, match=r"copy it to .*three/keys/operator-2\.key"):
+        await keys(three, store)
+    await keys(one, store)
+
+
 async def test_a_key_that_was_rotated_elsewhere_is_asked_for(store: RedisStore, tmp_path: Path) -> None:
     one = machine(tmp_path / "one")
     await keys(one, store)
