@@ -1,5 +1,6 @@
 """Where people meet: everything of this process that a game between two people needs beside its log."""
 
+import asyncio
 import contextlib
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
@@ -16,6 +17,8 @@ from server.nameplates import Called, Nameplates
 from server.others import Others
 from server.presence import Presence
 from server.queue import Queue, Rating
+
+END_SECONDS = 3.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,10 +38,13 @@ class Hall:
         return (*here, self.exchange.run)
 
     async def end(self) -> None:
-        """The process goes, and with it what it was waiting for and what it told the others."""
-        await self.queue.end()
-        with contextlib.suppress(Unknown):
-            await self.exchange.end()
+        """The process goes, and with it what it was waiting for and what it told the others.
+
+        Where the store is away they find out by themselves."""
+        with contextlib.suppress(Unknown, TimeoutError):
+            async with asyncio.timeout(END_SECONDS):
+                await self.queue.end()
+                await self.exchange.end()
 
     def leave(self, watcher: Watcher) -> None:
         """The connection is gone."""

@@ -22,6 +22,7 @@ from events.redis_store import RedisStore
 HELD_MS = 5000
 """After so long without a sign of its holder the pen is free."""
 KEEP_SECONDS = 1.0
+LET_GO_SECONDS = 3.0
 PEN, CLAIMED = b"{ledger}:pen", b"{ledger}:claimed"
 
 
@@ -191,8 +192,10 @@ class RedisPen:
         self._keeping.cancel()
         await asyncio.gather(self._keeping, return_exceptions=True)
         self._keeping, self._until = None, 0.0
-        with contextlib.suppress(Unknown):
-            await self._store.write(TAG, _LET_GO, (PEN,), (self._id,))
+        # If that can't be told now it is free a little later all the same.
+        with contextlib.suppress(Unknown, TimeoutError):
+            async with asyncio.timeout(LET_GO_SECONDS):
+                await self._store.write(TAG, _LET_GO, (PEN,), (self._id,))
 
 
 class NoPen:

@@ -1,6 +1,8 @@
 """Two servers of two machines, one Redis, one archive: who plays, watches, is there, is erased; and one is killed."""
 
 import asyncio
+import re
+import signal
 import time
 from collections.abc import Iterator
 from functools import partial
@@ -18,7 +20,7 @@ from tests.machines import Machine, machines
 from tests.meeting import dealt, feed, invited
 from tests.pairs import Person
 from tests.redis_servers import DURABLE, RedisServer, redis_server
-from tests.running import Client, Closed, Followed, Guest, Server, connect, connected, eventually
+from tests.running import ROOT, Client, Closed, Followed, Guest, Server, connect, connected, eventually
 from tests.running import all_signed as signed
 from tests.test_between import names, presence
 from tests.test_cli import run
@@ -27,6 +29,7 @@ from tests.test_servers import RULES, paired
 pytestmark = pytest.mark.anyio
 
 JOINS_MAX = 40
+OPERATIONS = (ROOT / "docs" / "operations.md").read_text()
 
 
 @pytest.fixture(scope="module")
@@ -338,3 +341,32 @@ async def without_keys(tmp_path: Path, redis: RedisServer) -> None:
         for server in (first, second):
             if server.running:
                 assert server.stop() == -15
+
+
+@pytest.mark.slow
+async def test_a_server_whose_redis_is_away_leaves_in_the_time_that_is_documented(tmp_path: Path) -> None:
+    redis = RedisServer(tmp_path / "redis", config=DURABLE)
+    await redis.start()
+    server = Machine(tmp_path / "one", redis, tmp_path / "archive").start()
+    try:
+        guest = server.join()
+        async with connected(server, guest) as client:
+            followed = await client.follow(await client.open())
+            assert redis.process is not None
+            redis.process.send_signal(signal.SIGSTOP)
+            waiting = asyncio.create_task(client.mix(followed))
+            await client.ping()
+            server.send_signal(signal.SIGTERM)
+            seconds = int(re.findall(r"Give it (\d+) seconds before it is killed", OPERATIONS)[0])
+            async with asyncio.timeout(seconds):
+                while server.running:  # noqa: ASYNC110
+                    await asyncio.sleep(0.1)
+            with pytest.raises(Closed):
+                await waiting
+            assert client.closed is not None
+            assert client.closed[0] == 1012
+    finally:
+        if server.running:
+            server.kill()
+        redis.kill()
+    assert "Traceback" not in server.errors
