@@ -51,4 +51,17 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     def has_values(item: pytest.Item) -> bool:
         return not any(mark.name == "skip" and "empty parameter set" in str(mark.kwargs) for mark in item.own_markers)
 
-    items[:] = [item for item in items if "vector" not in item.name or has_values(item)]
+    items[:] = _spread([item for item in items if "vector" not in item.name or has_values(item)])
+
+
+def _spread(items: list[pytest.Item]) -> list[pytest.Item]:
+    """Modules with a browser in them take long, and stand apart: not all workers drive one at once, none at the end."""
+    modules: dict[Path, list[pytest.Item]] = {}
+    for item in items:
+        modules.setdefault(item.path, []).append(item)
+    driven = [path for path, own in modules.items() if any(item.get_closest_marker("browser") for item in own)]
+    others = [path for path in modules if path not in driven]
+    apart = len(others) // (len(driven) + 1)
+    for at, path in enumerate(driven):
+        others.insert(at * (apart + 1), path)
+    return [item for path in others for item in modules[path]]
