@@ -4,6 +4,7 @@ A `Live` value is a log's fold up to some head. It may be behind the log at any 
 that out, and only a fold at the head may refuse.
 """
 
+import asyncio
 import secrets
 import time
 from collections import OrderedDict
@@ -43,6 +44,8 @@ from server.wire import Trouble
 LIVE_MAX = 20_000
 """How many folds are kept; the rest is folded again from the log when somebody asks."""
 TRIES_MAX = 20
+LOSE_AGAIN_SECONDS = 1.0
+"""Where the store that lost something can't say what is left."""
 CAUSES_KEPT = 4
 
 log_line = structlog.get_logger()
@@ -125,6 +128,7 @@ class Games:
         self._clock = clock
         self._live: OrderedDict[bytes, Live] = OrderedDict()
         self._causes = Causes(log)
+        self._losing: set[asyncio.Task[None]] = set()
         self._ahead: dict[bytes, Live] = {}
         """What appends under way lead to, by the hash of their last event."""
         self._published: list[tuple[Published, frozenset[str] | None]] = []
@@ -256,11 +260,23 @@ class Games:
             elif live.table.finished is None and any(game.shows_cards(live.rules, fact) for fact in facts):
                 command = Lose(fork.common.version, fork.dropped[-1].hash)
                 cause = codec.cause(fork.game, codec.SERVER_SEAT, codec.NOBODY, command.hash.hex(), command)
-                await self.ask(live, 0, command, cause)
+                if await self.ask(live, 0, command, cause) is Trouble.TRY_AGAIN:
+                    self._lose_later(fork)
         except Damaged as error:
             log_line.error("damaged game", game=fork.game.hex(), version=error.version, why=error.why)
-        except Unknown as error:
-            log_line.error("a game that was lost isn't closed", game=fork.game.hex(), why=str(error))
+        except Unknown:
+            self._lose_later(fork)
+
+    def _lose_later(self, fork: Fork) -> None:
+        log_line.warning("a game that was lost isn't closed yet", game=fork.game.hex())
+
+        async def again() -> None:
+            await asyncio.sleep(LOSE_AGAIN_SECONDS)
+            await self.lose(fork)
+
+        task = asyncio.get_running_loop().create_task(again())
+        self._losing.add(task)
+        task.add_done_callback(self._losing.discard)
 
     async def _leave_place(self, game_id: bytes, facts: Sequence[game.Fact]) -> None:
         """The place that a game against the house had is another's, if a card was shown. Raises Unknown."""

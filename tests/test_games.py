@@ -23,11 +23,12 @@ from projections.audit import audit
 from projections.saved import Saved
 from rules.catalogue import RULES as ALL_RULES
 from rules.fifty_states import Played
-from rules.game import Mix, Resign
+from rules.game import Finished, Lost, Mix, Resign, Unsealed
 from server import games as games_module
 from server.audience import Audience
 from server.connection import Connection
 from server.games import Games
+from server.recent import Fork
 from server.replaying import Recordings
 from server.wire import CODECS, Codec
 from tests.contrary import ContraryLog
@@ -171,6 +172,48 @@ async def check(table: Table, followed: Followed) -> None:
     in_order = [cause for cause, _ in itertools.groupby(causes)]
     assert in_order[1:] == table.sent[followed.game]
     assert len(set(in_order)) == len(in_order)
+
+
+class Away(ContraryLog):
+    """Its store can't be reached for a while."""
+
+    heads_away = appends_away = 0
+    """How many of them say so from here on."""
+
+    async def head(self, game: bytes) -> Head:
+        self.heads_away -= 1
+        if self.heads_away >= 0:
+            raise Unknown("away")
+        return await super().head(game)
+
+    async def append(self, game: bytes, head: Head, batch: Batch) -> Head:
+        self.appends_away -= 1
+        if self.appends_away >= 0:
+            raise Unknown("away")
+        return await super().append(game, head, batch)
+
+
+@pytest.mark.parametrize(("heads", "appends"), [(0, 0), (3, 0), (0, 3), (0, 50), (3, 50)])
+async def test_a_game_that_was_lost_is_closed_once_however_long_the_store_is_away(
+    heads: int, appends: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(games_module, "LOSE_AGAIN_SECONDS", 0)
+    log = Away(calm=True)
+    table = Table(log, 1)
+    peer = table.peer(bytes(15) + b"\1")
+    game = await peer.open("relaxed", "open")
+    await peer.follow(game)
+    await peer.do(game, "mix", {"do": "Mix", "entropy": bytes(32)})
+    events = await log.read(game)
+    # All after the opening is said to have been shown, and to be gone, whatever the log holds now.
+    fork = Fork(game, events[2].head, tuple(events[3:]))
+    log.heads_away, log.appends_away = heads, appends
+    await table.games.lose(fork)
+    await until(lambda: not table.games._losing)
+    facts = [codec.decode(event.body).fact for event in await log.read(game)]
+    assert [type(fact) for fact in facts[-3:]] == [Lost, Finished, Unsealed]
+    assert [type(fact) for fact in facts].count(Lost) == 1
+    peer.connection.leave()
 
 
 @pytest.mark.parametrize("memory", [20_000, 1], ids=["all folds kept", "one fold kept"])
