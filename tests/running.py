@@ -6,6 +6,7 @@ import contextlib
 import itertools
 import json
 import os
+import secrets
 import signal
 import socket
 import subprocess
@@ -197,11 +198,25 @@ def serving(folder: Path, environment: Mapping[str, str] | None = None) -> Itera
     assert code == -signal.SIGTERM
 
 
+PORTS = range(10_000, 22_768)
+"""Below those that the system gives to whoever asks for none (from 32,768 on), and so are the ports that a cluster's
+nodes talk at among themselves, 10,000 higher: nobody takes one while its process is down for a moment."""
+
+
 def free_port() -> int:
-    with socket.socket() as found:
-        found.bind(("127.0.0.1", 0))
-        port: int = found.getsockname()[1]
-    return port
+    while True:
+        port = secrets.choice(PORTS)
+        if _is_free(port) and _is_free(port + 10_000):
+            return port
+
+
+def _is_free(port: int) -> bool:
+    with socket.socket() as probe:
+        try:
+            probe.bind(("127.0.0.1", port))
+        except OSError:
+            return False
+    return True
 
 
 def until(condition: Callable[[], T | None]) -> T:

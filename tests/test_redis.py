@@ -29,9 +29,9 @@ from events.redis_store import BadStore, RedisStore
 from events.redis_topology import Patience, Unreachable
 from server.sequencer import Sequencer
 from tests import leaves
-from tests.redis_servers import RedisServer, free_port, redis_server
+from tests.redis_servers import RedisServer, redis_server
 from tests.redis_stores import redis_store
-from tests.running import wait_seconds_max
+from tests.running import free_port, wait_seconds_max
 from tests.wire import wire
 
 pytestmark = pytest.mark.anyio
