@@ -128,7 +128,8 @@ class Games:
         self._clock = clock
         self._live: OrderedDict[bytes, Live] = OrderedDict()
         self._causes = Causes(log)
-        self._losing: set[asyncio.Task[None]] = set()
+        self._losing: dict[bytes, asyncio.Task[None]] = {}
+        """Games that are lost, and that the store didn't let be closed yet."""
         self._ahead: dict[bytes, Live] = {}
         """What appends under way lead to, by the hash of their last event."""
         self._published: list[tuple[Published, frozenset[str] | None]] = []
@@ -245,45 +246,51 @@ class Games:
         except Unknown:
             return Trouble.TRY_AGAIN  # It was let go, and the archive doesn't answer.
 
-    async def lose(self, fork: Fork) -> None:
+    async def lose(self, fork: Fork, known: Live | None = None) -> None:
         """The store lost what was shown, and nobody has it any more: whatever is in mind of it here is wrong.
 
         Where a card had been shown the game is closed, without a result; where nothing is left of it, it isn't opened
-        again: under the same id the same secret would deal."""
-        self._live.pop(fork.game, None)
+        again: under the same id the same secret would deal. `known`: what was folded of it before."""
+        known = self._live.pop(fork.game, None) or known
         self._causes.forget(fork.game)
         try:
             live = await self._whole(fork.game)
             facts = [codec.decode(event.body).fact for event in fork.dropped]
             if live is None:
-                await self._leave_place(fork.game, facts)
+                opening = (known.table.opened, known.table.seats[0]) if known is not None else tuple(facts[:2])
+                await self._leave_place(fork.game, opening, facts)
             elif live.table.finished is None and any(game.shows_cards(live.rules, fact) for fact in facts):
                 command = Lose(fork.common.version, fork.dropped[-1].hash)
                 cause = codec.cause(fork.game, codec.SERVER_SEAT, codec.NOBODY, command.hash.hex(), command)
                 if await self.ask(live, 0, command, cause) is Trouble.TRY_AGAIN:
-                    self._lose_later(fork)
+                    self._lose_later(fork, known)
         except Damaged as error:
             log_line.error("damaged game", game=fork.game.hex(), version=error.version, why=error.why)
         except Unknown:
-            self._lose_later(fork)
+            self._lose_later(fork, known)
 
-    def _lose_later(self, fork: Fork) -> None:
+    def _lose_later(self, fork: Fork, known: Live | None) -> None:
         log_line.warning("a game that was lost isn't closed yet", game=fork.game.hex())
 
         async def again() -> None:
             await asyncio.sleep(LOSE_AGAIN_SECONDS)
-            await self.lose(fork)
+            await self.lose(fork, known)
 
-        task = asyncio.get_running_loop().create_task(again())
-        self._losing.add(task)
-        task.add_done_callback(self._losing.discard)
+        def over(task: asyncio.Task[None]) -> None:
+            if self._losing.get(fork.game) is task:
+                del self._losing[fork.game]
 
-    async def _leave_place(self, game_id: bytes, facts: Sequence[game.Fact]) -> None:
-        """The place that a game against the house had is another's, if a card was shown. Raises Unknown."""
-        match facts:
-            case (game.Opened(rules=name, mode=mode), Seated(0, player), *_) if mode != game.VERSUS and player:
+        self._losing[fork.game] = asyncio.get_running_loop().create_task(again())
+        self._losing[fork.game].add_done_callback(over)
+
+    async def _leave_place(self, game_id: bytes, opening: tuple[game.Fact, ...], dropped: Sequence[game.Fact]) -> None:
+        """The place that a game against the house had is another's, if a card was shown. Raises Unknown.
+
+        `opening`: its first two facts, as far as they are known here."""
+        match opening:
+            case (game.Opened(rules=name, mode=mode), Seated(0, player)) if mode != game.VERSUS and player:
                 rules = RULES[name]
-                if any(game.shows_cards(rules, fact) for fact in facts):
+                if any(game.shows_cards(rules, fact) for fact in dropped):
                     fresh = secrets.token_bytes(fairness.GAME_BYTES)
                     await self._log.claim(player, f"{rules.ladder}-{mode}", fresh, instead_of=game_id)
 
@@ -426,6 +433,8 @@ class Games:
             if held.live is not None:
                 made = held.live.made(cause) or await self._found(held.game, cause)
                 return held.game, made or held.live.head
+            if held.game in self._losing:
+                return Trouble.TRY_AGAIN
             if rules.open_deal(whole) is None and await self.is_barred(player):
                 return Trouble.BARRED
             before = await self._log.before(held.game)

@@ -279,6 +279,7 @@ async def test_who_was_shown_the_secret_by_an_end_that_is_lost_may_not_mix_and_p
                 server.stop()
 
 
+@pytest.mark.slow
 async def test_a_game_of_which_nothing_is_left_is_not_opened_again_under_its_secret(
     tmp_path: Path, redis: RedisServer
 ) -> None:
