@@ -212,7 +212,7 @@ async def test_who_looks_back_in_a_running_game_is_not_yanked_and_live_returns(
         assert await page.get_by_label("Seen by").count() == 0  # nobody is shown a hand of a game that runs
         await page.keyboard.press("Shift+ArrowLeft")
         await page.keyboard.press("ArrowLeft")
-        await expect(page.locator(".player-count")).to_have_text(f"{last - 2} of {last}")
+        await shows(page, last - 2, last)
         shown = await page.locator(".desk").inner_text()
         for _ in range(2):
             await client.play(followed)
