@@ -7,11 +7,12 @@ from typing import Any
 from obstore.exceptions import BaseError
 
 from events.chain import Head, Stored
-from events.log import Batch, Deadline, LetGo, Listener, Log, OutboxEntry, Unknown
+from events.log import Batch, LetGo, Log, Unknown
 from projections import saved
 from projections.saved import NotSaved
 from server.archive import Archive, game_path
 from server.games import Damaged
+from server.layer import Layer
 
 GAMES_MAX = 32
 """Kept in mind, since whoever reads one page of a game soon reads the next."""
@@ -19,12 +20,12 @@ EVENTS_MAX = 100_000
 """Of all of them."""
 
 
-class ArchivedLog:
+class ArchivedLog(Layer):
     """`events.log.Log`, but that `read` raises no LetGo: Unknown where the archive doesn't answer, Damaged where it
     doesn't have what was let go."""
 
     def __init__(self, log: Log, archive: Archive) -> None:
-        self._log = log
+        super().__init__(log)
         self._archive = archive
         self._kept: OrderedDict[bytes, Sequence[Stored]] = OrderedDict()
 
@@ -67,39 +68,3 @@ class ArchivedLog:
 
     async def head(self, game: bytes) -> Head:
         return await self._log.head(game)
-
-    async def games(self, after: bytes = b"", limit: int = 1000) -> Sequence[bytes]:
-        return await self._log.games(after, limit)
-
-    async def let_go(self, game: bytes, head: Head) -> None:
-        await self._log.let_go(game, head)
-
-    async def trim(self, partition: int, position: int) -> None:
-        await self._log.trim(partition, position)
-
-    async def deadlines(self, limit: int = 100) -> Sequence[Deadline]:
-        return await self._log.deadlines(limit)
-
-    async def next_deadline(self) -> int | None:
-        return await self._log.next_deadline()
-
-    async def beat(self) -> None:
-        await self._log.beat()
-
-    async def silence(self, from_ms: int, to_ms: int) -> int:
-        return await self._log.silence(from_ms, to_ms)
-
-    async def claim(self, player: bytes, ladder: str, game: bytes, instead_of: bytes | None = None) -> bytes:
-        return await self._log.claim(player, ladder, game, instead_of)
-
-    async def claimed(self, player: bytes, ladder: str) -> bytes | None:
-        return await self._log.claimed(player, ladder)
-
-    async def before(self, game: bytes) -> bytes | None:
-        return await self._log.before(game)
-
-    async def outbox(self, partition: int, after: int = 0, limit: int = 1000) -> Sequence[OutboxEntry]:
-        return await self._log.outbox(partition, after, limit)
-
-    def listen(self, listener: Listener) -> None:
-        self._log.listen(listener)

@@ -14,7 +14,8 @@ from typing import TypeVar
 import structlog
 
 from events.chain import Head, Stored, origin
-from events.log import Batch, Conflict, Deadline, LetGo, Listener, Log, OutboxEntry, Unknown
+from events.log import Batch, Conflict, LetGo, Log, Unknown
+from server.layer import Layer
 from server.tally import Tally
 
 KEPT_SECONDS = 60.0
@@ -56,11 +57,11 @@ class _Append:
     """On the event loop's clock."""
 
 
-class RecentLog:
+class RecentLog(Layer):
     """`events.log.Log`. What it forgot is looked for at each Conflict, and wherever `suspect` is called."""
 
     def __init__(self, log: Log, tally: Tally | None = None, appends_max: int = APPENDS_MAX) -> None:
-        self._log = log
+        super().__init__(log)
         self.tally = tally or Tally()
         self._appends_max = appends_max
         self._recent: OrderedDict[bytes, deque[_Append]] = OrderedDict()
@@ -263,39 +264,3 @@ class RecentLog:
 
     async def read(self, game: bytes, after: int = 0, limit: int | None = None) -> Sequence[Stored]:
         return await self._whole(game, lambda: self._log.read(game, after, limit))
-
-    async def games(self, after: bytes = b"", limit: int = 1000) -> Sequence[bytes]:
-        return await self._log.games(after, limit)
-
-    async def let_go(self, game: bytes, head: Head) -> None:
-        await self._log.let_go(game, head)
-
-    async def trim(self, partition: int, position: int) -> None:
-        await self._log.trim(partition, position)
-
-    async def deadlines(self, limit: int = 100) -> Sequence[Deadline]:
-        return await self._log.deadlines(limit)
-
-    async def next_deadline(self) -> int | None:
-        return await self._log.next_deadline()
-
-    async def beat(self) -> None:
-        await self._log.beat()
-
-    async def silence(self, from_ms: int, to_ms: int) -> int:
-        return await self._log.silence(from_ms, to_ms)
-
-    async def claim(self, player: bytes, ladder: str, game: bytes, instead_of: bytes | None = None) -> bytes:
-        return await self._log.claim(player, ladder, game, instead_of)
-
-    async def claimed(self, player: bytes, ladder: str) -> bytes | None:
-        return await self._log.claimed(player, ladder)
-
-    async def before(self, game: bytes) -> bytes | None:
-        return await self._log.before(game)
-
-    async def outbox(self, partition: int, after: int = 0, limit: int = 1000) -> Sequence[OutboxEntry]:
-        return await self._log.outbox(partition, after, limit)
-
-    def listen(self, listener: Listener) -> None:
-        self._log.listen(listener)
