@@ -1,6 +1,7 @@
 """A finished game to a watcher, whole, against reading, decoding, folding and encoding it once without a socket."""
 
 import time
+from collections.abc import Sequence
 from pathlib import Path
 
 import msgpack
@@ -12,6 +13,7 @@ from bench.peers import missing, rows
 from bench.peers.folding import GOALS, PEERS, folds
 from bench.processes import Product, product
 from events import chain, codec
+from events.chain import Stored
 from events.database import Database
 from events.sqlite import SqliteLog
 from rules import fairness, game
@@ -48,9 +50,8 @@ async def run(size: Size, folder: Path) -> Report:
 
         async def table_alone() -> float:
             began = time.process_time()
-            table = Table(id_)
-            for stored in await log.read(id_):
-                table = game.evolve(CLASSIC, table, codec.decode(stored.body).fact)
+            facts = (codec.fact(stored.body) for stored in await log.read(id_))
+            game.evolve_all(CLASSIC, Table(id_), facts)
             return len(events) / (time.process_time() - began)
 
         try:
@@ -79,14 +80,11 @@ def _folding(what: str, rate: dict[str, Series]) -> list[Row]:
     return rows(what, unit, rate, GOALS) or [Row(what, unit, rate["product"])]
 
 
-def fold(id_: bytes, events: object) -> Table:
-    assert isinstance(events, list | tuple)
+def fold(id_: bytes, events: Sequence[Stored]) -> tuple[Table, Dealer]:
     assert chain.check(chain.origin(id_), events) is None
-    table, dealer = Table(id_), Dealer(id_, fairness.secret(bytes(32), id_))
-    for stored in events:
-        fact = codec.decode(stored.body).fact
-        table, dealer = game.evolve(CLASSIC, table, fact), game.follow(CLASSIC, dealer, fact)
-    return table
+    facts = [codec.fact(stored.body) for stored in events]
+    dealer = Dealer(id_, fairness.secret(bytes(32), id_))
+    return game.evolve_all(CLASSIC, Table(id_), facts), game.follow_all(CLASSIC, dealer, facts)
 
 
 async def watched(server: Product, id_: bytes, bodies: list[bytes]) -> float:

@@ -83,9 +83,13 @@ class Recording:
         return self._forward(self._kept[version // KEPT_EVERY], version)
 
     def _forward(self, moment: Moment, version: int) -> Moment:
-        while moment.version < version:
-            moment = self.after(moment)
-        return moment
+        between = self.events[moment.version : version]
+        if not between:
+            return moment
+        facts = [codec.fact(event.body) for event in between]
+        table = game.evolve_all(self.rules, moment.table, facts)
+        dealer = game.follow_all(self.rules, moment.dealer, facts) if moment.dealer else None
+        return Moment(version, self.at_ms(version), facts[-1], table, _hands(self.rules, dealer), dealer)
 
     def after(self, moment: Moment) -> Moment:
         """The next moment. Raises Undecodable."""

@@ -691,6 +691,10 @@ def shows_cards(rules: Rules, fact: Fact) -> bool:
     return any(hint is Card or Card in get_args(hint) for hint in get_type_hints(type(fact)).values())
 
 
+ASKED_FACTS = 3
+"""So many of the next facts tell what was asked, or all that there are."""
+
+
 def asked(rules: Rules, table: Table, facts: tuple[Fact, ...]) -> tuple[int, Command] | None:
     """Which command, from which seat, the next facts stored at `table` answer; None if none could have led to them."""
     match facts:

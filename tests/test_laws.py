@@ -141,6 +141,14 @@ def test_a_refusal_leaves_everything_as_it_was_and_says_the_same_again(played: P
         )
 
 
+@given(games(), st.data())
+def test_what_was_asked_is_told_by_the_next_few_facts(played: Played, data: st.DataObject) -> None:
+    cut = data.draw(st.integers(0, len(played.facts) - 1))
+    table = game.evolve_all(FIFTY_STATES, Table(played.game), played.facts[:cut])
+    next_ = tuple(played.facts[cut:])
+    assert game.asked(FIFTY_STATES, table, next_[: game.ASKED_FACTS]) == game.asked(FIFTY_STATES, table, next_)
+
+
 @given(games())
 def test_encoding_decoding_and_encoding_again_gives_the_same_bytes(played: Played) -> None:
     for stored in played.events:
