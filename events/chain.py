@@ -62,12 +62,11 @@ def extend(head: Head, bodies: Iterable[bytes]) -> tuple[Stored, ...]:
 def check(head: Head, events: Sequence[Stored]) -> Broken | None:
     """Whether `events` follow `head` without gap, repeat or change."""
     version, before = head.version, head.hash
-    for event in events:
+    for number, hash_, body in events:
         version += 1
-        if event.version != version:
-            return Broken(version, f"event {version} is missing: {event.version} stands in its place")
-        hash_ = event.hash
-        if hash_ != sha256(_EVENT + before + event.body).digest():
+        if number != version:
+            return Broken(version, f"event {version} is missing: {number} stands in its place")
+        if hash_ != sha256(_EVENT + before + body).digest():
             return Broken(version, f"the bytes of event {version} do not give its hash")
         before = hash_
     return None

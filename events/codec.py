@@ -89,7 +89,7 @@ def fact(body: bytes) -> Fact:
 
 def _read(body: bytes) -> tuple[Callable[..., Fact], tuple[Any, ...]]:
     """What makes the fact, and all values of the array: each of its type, in the one form that counts."""
-    known = _KNOWN.get(body[3 : 3 + (body[2] & 31)] if len(body) > 3 else b"")
+    known = _KNOWN.get(body[_NAME])
     if known is None:
         raise Undecodable(f"not an event of format {FORMAT} with a fact that is known: {body[:40].hex()}")
     build, decode = known
@@ -111,6 +111,8 @@ def _known(fact: type[Any]) -> tuple[Callable[..., Fact], Decoder]:
     return builder(fact), decoder((*head, *(hints[field.name] for field in fields(fact))))
 
 
-_KNOWN = {name.encode(): _known(fact) for name, fact in FACTS.items()}
-"""By the name's bytes, which stand in a body at one place."""
+_NAME = slice(2, 7)
+"""Where a name's length and its first letters stand in a body, behind the heads of a short array and of the format."""
+_KNOWN = {pack((FORMAT, name))[_NAME]: _known(fact) for name, fact in FACTS.items()}
+assert len(_KNOWN) == len(FACTS), "what stands there tells all facts apart"
 _event = builder(Event)

@@ -87,8 +87,11 @@ class Recording:
         if not between:
             return moment
         facts = [codec.fact(event.body) for event in between]
-        table = game.evolve_all(self.rules, moment.table, facts)
-        dealer = game.follow_all(self.rules, moment.dealer, facts) if moment.dealer else None
+        table, dealer = moment.table, moment.dealer
+        if dealer is None:
+            table = game.evolve_all(self.rules, table, facts)
+        else:
+            table, dealer = game.fold(self.rules, table, dealer, facts)
         return Moment(version, self.at_ms(version), facts[-1], table, _hands(self.rules, dealer), dealer)
 
     def after(self, moment: Moment) -> Moment:

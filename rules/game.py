@@ -577,14 +577,30 @@ def evolve(rules: Rules, table: Table, fact: Fact) -> Table:
 
 def evolve_all(rules: Rules, table: Table, facts: Iterable[Fact]) -> Table:
     """`evolve` of each fact after the other. Between facts of the game's own only its position is made anew."""
-    position = table.position
+    position, evolve_own = table.position, rules.evolve
     for fact in facts:
         if type(fact) in _LIFE_FACTS:
             table = _lived(rules, _at(table, position), fact)
             position = table.position
         elif position is not None:
-            position = rules.evolve(position, fact)
+            position = evolve_own(position, fact)
     return _at(table, position)
+
+
+def fold(rules: Rules, table: Table, dealer: Dealer, facts: Iterable[Fact]) -> tuple[Table, Dealer]:
+    """`evolve` and `follow` of each fact after the other, as `evolve_all`."""
+    position, evolve_own = table.position, rules.evolve
+    hands, follow_own = dealer.hands, rules.follow
+    for fact in facts:
+        if type(fact) in _LIFE_FACTS:
+            table, dealer = _lived(rules, _at(table, position), fact), _heard(rules, _holding(dealer, hands), fact)
+            position, hands = table.position, dealer.hands
+            continue
+        if position is not None:
+            position = evolve_own(position, fact)
+        if hands is not None:
+            hands = follow_own(hands, fact)
+    return _at(table, position), _holding(dealer, hands)
 
 
 def _at(table: Table, position: Any) -> Table:
@@ -644,18 +660,6 @@ def follow(rules: Rules, dealer: Dealer, fact: Fact) -> Dealer:
     if dealer.hands is None:
         return dealer
     return _holding(dealer, rules.follow(dealer.hands, fact))
-
-
-def follow_all(rules: Rules, dealer: Dealer, facts: Iterable[Fact]) -> Dealer:
-    """`follow` of each fact after the other, as `evolve_all`."""
-    hands = dealer.hands
-    for fact in facts:
-        if type(fact) in _LIFE_FACTS:
-            dealer = _heard(rules, _holding(dealer, hands), fact)
-            hands = dealer.hands
-        elif hands is not None:
-            hands = rules.follow(hands, fact)
-    return _holding(dealer, hands)
 
 
 def _holding(dealer: Dealer, hands: Any) -> Dealer:

@@ -68,7 +68,8 @@ def test_folding_many_facts_at_once_is_folding_each_after_the_other(played: Play
     for start, end in pairwise([0, *cuts, len(played.facts)]):
         some = played.facts[start:end]
         before = copy.deepcopy((table, dealer))
-        folded = game.evolve_all(FIFTY_STATES, table, some), game.follow_all(FIFTY_STATES, dealer, iter(some))
+        folded = game.fold(FIFTY_STATES, table, dealer, iter(some))
+        assert game.evolve_all(FIFTY_STATES, table, some) == folded[0]
         assert (table, dealer) == before, "what was folded from is as it was"
         for fact in some:
             table, dealer = game.evolve(FIFTY_STATES, table, fact), game.follow(FIFTY_STATES, dealer, fact)
@@ -78,8 +79,9 @@ def test_folding_many_facts_at_once_is_folding_each_after_the_other(played: Play
 def test_facts_before_the_deal_that_need_one_change_nothing_when_folded_at_once() -> None:
     played = Played("relaxed", 1).begin(mix=False)
     early = [fifty_states.Played(0, 1, Card(3)), fifty_states.RoundEnded(1)]
-    assert game.evolve_all(FIFTY_STATES, played.table, early) is played.table
-    assert game.follow_all(FIFTY_STATES, played.dealer, early) is played.dealer
+    table, dealer = game.fold(FIFTY_STATES, played.table, played.dealer, early)
+    assert table is game.evolve_all(FIFTY_STATES, played.table, early) is played.table
+    assert dealer is played.dealer
 
 
 @given(games(whole=True))

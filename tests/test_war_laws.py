@@ -172,7 +172,9 @@ def test_folding_many_facts_at_once_is_folding_each_after_the_other(played: Play
     table, dealer = Table(played.game), Dealer(played.game, fairness.secret(KEY, played.game))
     for start, end in ((0, cut), (cut, len(moments))):
         some = played.facts[start:end]
-        table, dealer = game.evolve_all(played.rules, table, some), game.follow_all(played.rules, dealer, some)
+        alone = game.evolve_all(played.rules, table, some)
+        table, dealer = game.fold(played.rules, table, dealer, some)
+        assert alone == table
         if end:
             assert (table, dealer) == moments[end - 1][1:]
 
