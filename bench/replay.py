@@ -1,6 +1,5 @@
 """A finished game to a watcher, whole, against reading, decoding, folding and encoding it once without a socket."""
 
-import gc
 import time
 from collections.abc import Sequence
 from pathlib import Path
@@ -9,7 +8,7 @@ import msgpack
 
 from bench.clients import Watcher, subscription
 from bench.filled import put, war
-from bench.measure import Report, Row, Series, Size, alternating
+from bench.measure import Report, Row, Series, Size, alternating, leave_alone
 from bench.peers import missing, rows
 from bench.peers.folding import GOALS, PEERS, folds
 from bench.processes import Product, product
@@ -21,7 +20,6 @@ from rules import fairness, game
 from rules.game import Dealer, Table
 from rules.war import CLASSIC
 from server import wire
-from server.app import COLLECT_AFTER
 from server.audience import PAGE
 from server.settings import settings
 
@@ -34,10 +32,7 @@ async def run(size: Size, folder: Path) -> Report:
     with product(folder / "data") as server:
         id_, events = war(bytes(range(16)), battles)
         await put(server.data, id_, events)
-        # As a server runs: the collector leaves alone what was made before.
-        gc.collect()
-        gc.freeze()
-        gc.set_threshold(*COLLECT_AFTER)
+        leave_alone()
         database = await Database.reader(settings({"STATECRAFT_DATA": str(server.data)}).log)
         log = SqliteLog(database)
 
