@@ -6,7 +6,7 @@ is a new name), `at_ms` Unix time in milliseconds, `cause` 16 bytes. Only the sh
 one fact has exactly one encoding.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, fields
 from hashlib import sha256
 from typing import Annotated, Any, Literal, get_type_hints
@@ -14,6 +14,7 @@ from typing import Annotated, Any, Literal, get_type_hints
 import msgspec
 from msgspec import Meta
 
+from events.chain import Stored
 from events.shapes import Undecodable, shape
 from events.strict import Decoder, decoder, pack
 from rules.catalogue import FACTS
@@ -81,10 +82,11 @@ def decode(body: bytes) -> Event:
     return _event(values[2], values[3], build(*values[4:]))
 
 
-def fact(body: bytes) -> Fact:
-    """What happened, alone: for folds. Checked as by `decode`. Raises Undecodable."""
-    build, values = _read(body)
-    return build(*values[4:])
+def facts(events: Iterable[Stored]) -> Iterator[Fact]:
+    """What happened, alone: for folds. Checked as by `decode`. Raises Undecodable at the event that it can't read."""
+    for _, _, body in events:
+        build, values = _read(body)
+        yield build(*values[4:])
 
 
 def _read(body: bytes) -> tuple[Callable[..., Fact], tuple[Any, ...]]:

@@ -86,7 +86,7 @@ class Recording:
         between = self.events[moment.version : version]
         if not between:
             return moment
-        facts = [codec.fact(event.body) for event in between]
+        facts = list(codec.facts(between))
         table, dealer = moment.table, moment.dealer
         if dealer is None:
             table = game.evolve_all(self.rules, table, facts)
