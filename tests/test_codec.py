@@ -184,6 +184,7 @@ def test_an_event_with_a_byte_changed_is_taken_only_where_that_is_another_event(
 @example(b"\x94\x01\xa5Mixed" + b"\x91" * 5000)
 @example(b"\x96\x01\xa6Turned\xdd\xff\xff\xff\xff")
 @example(b"\x96\x01\xa6Turned\xdb\xff\xff\xff\xff")
+@example(codec.body(5, CAUSE, TimeUp(()))[:-1] + b"\xdd\xff\xff\xff\xff\x00")
 def test_bytes_that_are_no_event_are_refused(body: bytes) -> None:
     assert agree(body) is None
 
