@@ -29,11 +29,13 @@ log_line = structlog.get_logger()
 class Between:
     """Arranges games between people, and seats them."""
 
-    def __init__(self, games: Games, meetings: Meetings, key: bytes) -> None:
-        """`key`: secret, so that nobody can tell a game's id before it is arranged."""
+    def __init__(self, games: Games, meetings: Meetings, key: bytes, connected: Callable[[bytes], bool]) -> None:
+        """`key`: secret, so that nobody can tell a game's id before it is arranged. `connected`: whether one of the
+        player's connections lasts."""
         self._games = games
         self._meetings = meetings
         self._key = key
+        self._connected = connected
         self._listeners: list[Callable[[bytes], None]] = []
         self._asking: set[bytes] = set()
         """Players who asked for a rematch here."""
@@ -155,7 +157,7 @@ class Between:
         known = await self._games.at(fresh)
         other = players[1 - players.index(player)]
         if known is None and await self._meetings.offer(Rematch(id_, live.rules.name, player, other)) == player:
-            self._asking.add(player)
+            self._asks(player)
             self._tell(other)
             return None
         meeting = Meeting(fresh, live.rules.name, live.table.opened.settings, players[::-1], False, False)
@@ -171,6 +173,17 @@ class Between:
     def asking(self) -> Collection[bytes]:
         """Whoever asked for a rematch here, and perhaps still does."""
         return self._asking
+
+    async def comes(self, player: bytes) -> None:
+        """The player is here, perhaps from a server that ended: what he asked for there he asks for here. Raises
+        Unknown."""
+        if await self._meetings.asks(player):
+            self._asks(player)
+
+    def _asks(self, player: bytes) -> None:
+        self._asking.add(player)
+        if not self._connected(player):
+            self.gone(player)  # While the store was asked.
 
     def gone(self, player: bytes) -> None:
         """The player's last connection has ended, and with it what he asked for."""

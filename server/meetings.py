@@ -20,6 +20,8 @@ from server.pairing import Waiting, pairs
 
 SERVER_MS_MAX = 10_000
 """After so long without a sign of its server an entry in the queue is nobody's."""
+ASKED_MAX = 500
+"""Players in one query."""
 
 SCHEMA = """
 CREATE TABLE IF NOT EXISTS meetings (
@@ -127,14 +129,20 @@ class Meetings(Protocol):
     async def accept(self, game: bytes) -> None:
         """A rematch that was asked for is arranged."""
 
+    async def asks(self, player: bytes) -> bool:
+        """Whether the player asked for a rematch."""
+
     async def withdraw(self, player: bytes) -> Sequence[bytes]:
         """The player asks for no rematch any more; of whom he did."""
 
     async def enter(self, entry: Entry) -> None:
         """Wait, unless the player waits already; then from the same time on, at this server."""
 
-    async def leave(self, rules: str, player: bytes) -> bool:
-        """Wait no longer; whether the player did."""
+    async def leave(self, rules: str, player: bytes, server: bytes | None = None) -> bool:
+        """Wait no longer, where a `server` is given only if it was there; whether the player did."""
+
+    async def move(self, rules: str, player: bytes, server: bytes) -> bool:
+        """Who waits waits on at this server; whether the player does."""
 
     async def pair(self, rules: str, server: bytes, now_ms: int) -> Sequence[Meeting]:
         """Choose pairs, take them out of the queue and arrange their games with places claimed: all in one write.
@@ -145,9 +153,6 @@ class Meetings(Protocol):
 
     async def waits(self, rules: str, players: Sequence[bytes]) -> set[bytes]:
         """Those of these players who wait."""
-
-    async def ends(self, server: bytes) -> None:
-        """The server goes, and its entries with it."""
 
 
 class SqliteMeetings:
@@ -207,6 +212,9 @@ class SqliteMeetings:
     async def accept(self, game: bytes) -> None:
         await self._write("DELETE FROM rematches WHERE game = ?", (game,))
 
+    async def asks(self, player: bytes) -> bool:
+        return bool(await self._rows("SELECT 1 FROM rematches WHERE player = ? LIMIT 1", (player,)))
+
     async def withdraw(self, player: bytes) -> Sequence[bytes]:
         def job(connection: sqlite3.Connection) -> list[bytes]:
             others = [
@@ -222,12 +230,14 @@ class SqliteMeetings:
     async def enter(self, entry: Entry) -> None:
         await self._database.write(partial(_enter, entry=entry))
 
-    async def leave(self, rules: str, player: bytes) -> bool:
-        def job(connection: sqlite3.Connection) -> bool:
-            row = (rules, player)
-            return connection.execute("DELETE FROM queue WHERE rules = ? AND player = ?", row).rowcount > 0
+    async def leave(self, rules: str, player: bytes, server: bytes | None = None) -> bool:
+        where = "rules = ? AND player = ? AND server = ifnull(?, server)"
+        return await self._changes(f"DELETE FROM queue WHERE {where}", (rules, player, server))
 
-        return await self._database.write(job)
+    async def move(self, rules: str, player: bytes, server: bytes) -> bool:
+        return await self._changes(
+            "UPDATE queue SET server = ? WHERE rules = ? AND player = ?", (server, rules, player)
+        )
 
     async def pair(self, rules: str, server: bytes, now_ms: int) -> Sequence[Meeting]:
         return await self._database.write(partial(_pair, rules=rules, server=server, now_ms=now_ms))
@@ -237,16 +247,22 @@ class SqliteMeetings:
         return int(count)
 
     async def waits(self, rules: str, players: Sequence[bytes]) -> set[bytes]:
-        rows = await self._rows("SELECT player FROM queue WHERE rules = ?", (rules,))
-        return {player for (player,) in rows}.intersection(players)
-
-    async def ends(self, server: bytes) -> None:
-        await self._write("DELETE FROM queue WHERE server = ?", (server,))
+        found: set[bytes] = set()
+        for start in range(0, len(players), ASKED_MAX):
+            some = players[start : start + ASKED_MAX]
+            marks = ", ".join("?" * len(some))
+            rows = await self._rows(f"SELECT player FROM queue WHERE rules = ? AND player IN ({marks})", (rules, *some))
+            found.update(player for (player,) in rows)
+        return found
 
     # ------------------------------------------------------------ its tables
 
     async def _write(self, statement: str, values: tuple[Any, ...]) -> None:
         await self._database.write(lambda connection: connection.execute(statement, values) and None)
+
+    async def _changes(self, statement: str, values: tuple[Any, ...]) -> bool:
+        """Whether it changed a row."""
+        return await self._database.write(lambda connection: connection.execute(statement, values).rowcount > 0)
 
     async def _rows(self, query: str, values: tuple[Any, ...]) -> list[tuple[Any, ...]]:
         return await self._database.read(lambda connection: connection.execute(query, values).fetchall())

@@ -75,8 +75,9 @@ class Queue:
     async def everywhere(self, player: bytes) -> list[str]:
         """The rules that the player waits for, at whichever server. Raises Unknown."""
         here = self.of(player)
-        there = [name for name in RULES if name not in here and await self._meetings.waits(name, [player])]
-        return sorted([*here, *there])
+        others = [name for name in RULES if name not in here]
+        waits = await asyncio.gather(*(self._meetings.waits(name, [player]) for name in others))
+        return sorted([*here, *(name for name, found in zip(others, waits, strict=True) if found)])
 
     async def enter(self, player: bytes, rules: Rules) -> Trouble | None:
         """Wait, from now on or as before; None: the player waits. Raises Unknown."""
@@ -113,6 +114,17 @@ class Queue:
         self._forget(player, rules.name)
         self._tell(player)
 
+    async def comes(self, player: bytes) -> None:
+        """The player is here, perhaps from a server that ended: what he waited for there he waits for on. Raises
+        Unknown."""
+        for name in await self.everywhere(player):
+            # Of a server that lives, too: whoever has connections to two waits as long as one of them lasts.
+            if name not in self.of(player) and await self._meetings.move(name, player, self._server):
+                self._waiting.setdefault(player, set()).add(name)
+                self._wake(name)
+        if not self._connected(player):
+            self.gone(player)
+
     def gone(self, player: bytes) -> None:
         """The player's last connection has ended, and so do his places."""
         for name in self.of(player):
@@ -127,7 +139,7 @@ class Queue:
     async def _leave_at_last(self, player: bytes, name: str) -> None:
         while name not in self._waiting.get(player, ()):
             with contextlib.suppress(Unknown):
-                await self._meetings.leave(name, player)
+                await self._meetings.leave(name, player, self._server)
                 return
             await asyncio.sleep(PAIR_SECONDS)
 
@@ -207,8 +219,3 @@ class Queue:
         for player in meeting.players:
             self._forget(player, meeting.rules)
             self._tell(player)
-
-    async def end(self) -> None:
-        """The process goes: its entries are nobody's."""
-        with contextlib.suppress(Unknown):
-            await self._meetings.ends(self._server)

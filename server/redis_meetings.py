@@ -100,6 +100,9 @@ class RedisMeetings:
     async def accept(self, game: bytes) -> None:
         await self._write(scripts.ACCEPT, (REMATCHES, ASKED, OFFERED), game)
 
+    async def asks(self, player: bytes) -> bool:
+        return bool(await self._rows(ASKED, player))
+
     async def withdraw(self, player: bytes) -> Sequence[bytes]:
         others: list[bytes] = await self._write(scripts.WITHDRAW, (REMATCHES, ASKED, OFFERED), player)
         return others
@@ -113,9 +116,13 @@ class RedisMeetings:
             *(entry.rules, entry.player, _waits(entry), entry.server, entry.since_ms),
         )
 
-    async def leave(self, rules: str, player: bytes) -> bool:
-        left: int = await self._write(scripts.LEAVE, (_queue(rules),), player)
+    async def leave(self, rules: str, player: bytes, server: bytes | None = None) -> bool:
+        left: int = await self._write(scripts.LEAVE, (_queue(rules),), player, server or b"")
         return left > 0
+
+    async def move(self, rules: str, player: bytes, server: bytes) -> bool:
+        moved: int = await self._write(scripts.MOVE, (_queue(rules),), player, server)
+        return moved > 0
 
     async def pair(self, rules: str, server: bytes, now_ms: int) -> Sequence[Meeting]:
         day = now_ms // DAY_MS
@@ -185,10 +192,6 @@ class RedisMeetings:
     async def waits(self, rules: str, players: Sequence[bytes]) -> set[bytes]:
         found = await self._read("HMGET", _queue(rules), *players) if players else []
         return {player for player, record in zip(players, found, strict=True) if record is not None}
-
-    async def ends(self, server: bytes) -> None:
-        for rules in await self._read("SMEMBERS", QUEUES):
-            await self._write(scripts.ENDS, (_queue(rules.decode()),), server)
 
     # ------------------------------------------------------------ what is stored
 

@@ -115,17 +115,24 @@ ENTER = Script(
 )
 """Who waits already waits from the same time on, which stands in the record's first eight bytes."""
 
-LEAVE = Script("return redis.call('HDEL', KEYS[1], ARGV[1])", flags="allow-oom")
-
-ENDS = Script(
+LEAVE = Script(
     """
-    local found = redis.call('HGETALL', KEYS[1])
-    for at = 1, #found, 2 do
-        if string.sub(found[at + 1], 9, 24) == ARGV[1] then redis.call('HDEL', KEYS[1], found[at]) end
-    end
+    local record = redis.call('HGET', KEYS[1], ARGV[1])
+    if not record or (ARGV[2] ~= '' and string.sub(record, 9, 24) ~= ARGV[2]) then return 0 end
+    return redis.call('HDEL', KEYS[1], ARGV[1])
     """,
     flags="allow-oom",
 )
+
+MOVE = Script(
+    """
+    local record = redis.call('HGET', KEYS[1], ARGV[1])
+    if not record then return 0 end
+    redis.call('HSET', KEYS[1], ARGV[1], string.sub(record, 1, 8) .. ARGV[2] .. string.sub(record, 25))
+    return 1
+    """
+)
+"""Player, server: 1, or 0 if he waits no longer."""
 
 SIGN = Script(
     """

@@ -195,8 +195,6 @@ async def test_entries_of_a_server_that_gave_no_sign_are_dropped(store: Store) -
     await meeting_store.enter(entry(2, NOW + SERVER_MS_MAX + 1, server=other))
     assert await meeting_store.pair(RULES, other, NOW + SERVER_MS_MAX + 1) == []
     assert await meeting_store.waiting(RULES) == 1
-    await meeting_store.ends(other)
-    assert await meeting_store.waiting(RULES) == 0
 
 
 async def test_a_fourth_game_of_a_day_claims_nothing_and_the_next_day_counts_again(store: Store) -> None:
@@ -292,6 +290,8 @@ async def test_of_two_who_ask_each_other_for_a_rematch_the_first_has_asked(store
     assert await kept.offer(Rematch(games[0], RULES, player(2), player(1))) == player(1)
     assert await kept.offers(player(2)) == [asked]
     assert await kept.offers(player(1)) == []
+    assert await kept.asks(player(1))
+    assert not await kept.asks(player(2))
     for game in games[1:3]:
         await kept.offer(Rematch(game, RULES, player(1), player(3)))
     await kept.offer(Rematch(games[3], RULES, player(3), player(1)))
@@ -313,12 +313,21 @@ async def test_who_comes_back_through_another_server_keeps_the_time_and_loses_it
     await kept.enter(entry(1, NOW + 1000, server=there))
     assert await kept.waits(RULES, [player(1), player(2)]) == {player(1)}
     assert await kept.waits(RULES, []) == await kept.waits("classic/1", [player(1)]) == set()
-    await kept.ends(SERVER)
+    assert not await kept.leave(RULES, player(1), SERVER), "there he waits no longer"
     assert await kept.waiting(RULES) == 1
-    await kept.enter(entry(2, NOW + 5000))
-    await kept.ends(there)
-    assert await kept.waiting(RULES) == 1
-    assert await kept.pair(RULES, SERVER, NOW + 6000) == []
+    # The server ends, and he comes back; who waited there with him doesn't.
+    await kept.enter(entry(2, NOW + 5000, server=there))
+    assert await kept.move(RULES, player(1), SERVER)
+    assert not await kept.move(RULES, player(3), SERVER)
+    assert not await kept.leave(RULES, player(1), there)
+    assert await kept.pair(RULES, SERVER, NOW + 5000 + SERVER_MS_MAX + 1) == []
+    assert await kept.waits(RULES, [player(1), player(2)]) == {player(1)}
+    await kept.enter(entry(4, NOW + 60_000))
+    (paired,) = await kept.pair(RULES, SERVER, NOW + 60_000)
+    assert paired.players == (player(1), player(4)), "who waited longer is the first"
+    await kept.enter(entry(5, NOW + 60_000))
+    assert await kept.leave(RULES, player(5), SERVER)
+    assert await kept.waiting(RULES) == 0
 
 
 class Torn(RedisLog):
