@@ -17,6 +17,7 @@ from server.nameplates import Called, Nameplates
 from server.others import Others
 from server.presence import Presence
 from server.queue import Queue, Rating
+from server.unopened import Unopened
 
 END_SECONDS = 3.0
 
@@ -67,7 +68,8 @@ def hall(
     """`clock`: Unix milliseconds; `key`: a secret of the operator's. `emptying`: whether everybody is asked to go."""
     presence = Presence(games, audience, others.alone)
     between = Between(games, meetings, key, presence.connected)
-    queue = Queue(games, between, meetings, rating, clock, presence.connected)
+    unopened = Unopened(games, meetings, between, others.alone)
+    queue = Queue(games, between, unopened, meetings, rating, clock, presence.connected)
 
     def gone(player: bytes) -> None:
         if emptying():

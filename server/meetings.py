@@ -39,6 +39,9 @@ CREATE TABLE IF NOT EXISTS rematches (
 CREATE INDEX IF NOT EXISTS rematches_asked ON rematches (player);
 CREATE INDEX IF NOT EXISTS rematches_offered ON rematches (other);
 CREATE INDEX IF NOT EXISTS meetings_unopened ON meetings (game) WHERE opened = 0;
+CREATE TABLE IF NOT EXISTS meetings_instead (
+    game BLOB PRIMARY KEY NOT NULL, fresh BLOB NOT NULL
+) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS queue (
     rules TEXT NOT NULL, player BLOB NOT NULL, ladder TEXT NOT NULL, rating INTEGER NOT NULL,
     since_ms INTEGER NOT NULL, before BLOB NOT NULL, server BLOB NOT NULL, PRIMARY KEY (rules, player)
@@ -113,6 +116,15 @@ class Meetings(Protocol):
     async def forget(self, game: bytes, void: bool) -> None:
         """It is over; if `void` it was no game, and is none of those that count between its players today."""
 
+    async def replace(self, game: bytes, fresh: bytes) -> bool:
+        """Nothing is in the game's log, and nobody knows what there was: under a fresh id its secret is another.
+        Whether it was arranged, and is now under that id.
+
+        It isn't open then, has the places that `game` had, and is one of those that count today instead."""
+
+    async def instead(self, game: bytes) -> bytes:
+        """The id that stands for the game by now."""
+
     async def unopened(self) -> Sequence[Meeting]: ...
 
     async def meeting(self, game: bytes) -> Meeting | None: ...
@@ -181,6 +193,14 @@ class SqliteMeetings:
                 connection.execute("DELETE FROM paired WHERE game = ?", (game,))
 
         await self._database.write(job)
+
+    async def replace(self, game: bytes, fresh: bytes) -> bool:
+        return await self._database.write(partial(_replace, game=game, fresh=fresh))
+
+    async def instead(self, game: bytes) -> bytes:
+        while rows := await self._rows("SELECT fresh FROM meetings_instead WHERE game = ?", (game,)):
+            game = rows[0][0]
+        return game
 
     async def unopened(self) -> Sequence[Meeting]:
         return await self._meetings("WHERE opened = 0", ())
@@ -297,6 +317,24 @@ def _arrange(connection: sqlite3.Connection, meeting: Meeting) -> None:
     connection.execute("INSERT OR IGNORE INTO meetings VALUES (?, ?, ?, ?, ?, ?, ?, ?, 0)", row)
     for player in filter(None, meeting.players):
         connection.execute("INSERT OR IGNORE INTO meeting_players VALUES (?, ?)", (player, meeting.game))
+
+
+def _replace(connection: sqlite3.Connection, game: bytes, fresh: bytes) -> bool:
+    columns = "rules, settings, first, second, counts, listed, befores"
+    row = connection.execute(f"SELECT {columns} FROM meetings WHERE game = ?", (game,)).fetchone()
+    connection.execute("INSERT OR IGNORE INTO meetings_instead VALUES (?, ?)", (game, fresh))
+    if row is None:
+        return False
+    connection.execute("INSERT INTO meetings VALUES (?, ?, ?, ?, ?, ?, ?, ?, 0)", (fresh, *row))
+    connection.execute("DELETE FROM meetings WHERE game = ?", (game,))
+    connection.execute("DELETE FROM meeting_players WHERE game = ?", (game,))
+    for player in filter(None, row[2:4]):
+        connection.execute("INSERT INTO meeting_players VALUES (?, ?)", (player, fresh))
+        held = "SELECT ladder FROM claims WHERE player = ? AND game = ?"
+        for (ladder,) in connection.execute(held, (player, game)).fetchall():
+            sqlite.claim(connection, player, ladder, fresh, game)
+    connection.execute("UPDATE paired SET game = ? WHERE game = ?", (fresh, game))
+    return True
 
 
 def _pair(connection: sqlite3.Connection, rules: str, server: bytes, now_ms: int) -> list[Meeting]:

@@ -13,6 +13,7 @@ from rules.game import VERSUS, Rules
 from server.between import Between
 from server.games import Damaged, Games
 from server.meetings import Entry, Meeting, Meetings
+from server.unopened import Unopened
 from server.wire import Trouble
 
 PAIR_SECONDS = 1.0
@@ -32,6 +33,7 @@ class Queue:
         self,
         games: Games,
         between: Between,
+        unopened: Unopened,
         meetings: Meetings,
         rating: Rating,
         clock: Callable[[], int],
@@ -40,6 +42,7 @@ class Queue:
         """`connected`: whether one of the player's connections lasts."""
         self._games = games
         self._between = between
+        self._unopened = unopened
         self._meetings = meetings
         self._rating = rating
         self._clock = clock
@@ -56,6 +59,7 @@ class Queue:
         """Whether there may be arranged games that aren't open."""
         self._listeners: list[Callable[[bytes], None]] = []
         self._leaving: set[asyncio.Task[None]] = set()
+        unopened.on_doubt(self._doubt)
 
     def __len__(self) -> int:
         return sum(map(len, self._waiting.values()))
@@ -87,6 +91,8 @@ class Queue:
             return Trouble.BARRED
         ladder = f"{rules.ladder}-{VERSUS}"
         before, free = await self._games.place(player, ladder)
+        if free is None:
+            free = await self._unopened.missing(before)
         if not free:
             return Trouble.ALREADY_PLAYING
         rating = await self._rating(player, ladder)
@@ -159,6 +165,10 @@ class Queue:
         self._news.add(name)
         self._woken.set()
 
+    def _doubt(self) -> None:
+        self._unsure = True
+        self._woken.set()
+
     async def run(self) -> None:
         """For ever."""
         while True:
@@ -202,10 +212,12 @@ class Queue:
     async def _resume(self) -> None:
         """Open what was paired and isn't open yet, by whichever server."""
         try:
-            for meeting in await self._between.resume():
+            self._unsure = False  # Whoever doubts meanwhile doubts again.
+            for meeting in await self._unopened.resume():
                 self._met(meeting)
-            self._unsure = False
+            self._unsure = self._unsure or self._unopened.misses
         except Unknown as error:
+            self._unsure = True
             log_line.warning("paired games aren't open yet", why=repr(error))
 
     async def _open(self, meeting: Meeting) -> None:

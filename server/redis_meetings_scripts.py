@@ -23,6 +23,16 @@ _ADD_MEETING = """
         end
     end
 """
+_FORGET_MEETING = """
+    local function forget(games, unopened, by_player, by_game, id)
+        for _, row in ipairs(redis.call('ZRANGEBYLEX', by_game, '[' .. id, '[' .. id .. string.rep('\\255', 16))) do
+            redis.call('ZREM', by_player, string.sub(row, 17) .. id)
+            redis.call('ZREM', by_game, row)
+        end
+        redis.call('HDEL', games, id)
+        redis.call('SREM', unopened, id)
+    end
+"""
 
 ARRANGE = Script(
     _ADD_MEETING
@@ -51,19 +61,26 @@ MISSED = Script(
     flags="allow-oom",
 )
 
-FORGET = Script(
+FORGET = Script(_FORGET_MEETING + "forget(KEYS[1], KEYS[2], KEYS[3], KEYS[4], ARGV[1])", flags="allow-oom")
+
+REPLACE = Script(
+    _ADD_MEETING
+    + _FORGET_MEETING
+    + """
+    local games, unopened, by_player, by_game, instead, paired_before, paired = unpack(KEYS)
+    local id, stored, fresh, record, players = unpack(ARGV)
+    if (redis.call('HGET', games, id) or '') ~= stored then return 0 end
+    redis.call('HSETNX', instead, id, fresh)
+    if stored == '' then return 0 end
+    local met, left_ms = redis.call('GET', paired_before), redis.call('PTTL', paired_before)
+    add(games, unopened, by_player, by_game, fresh, record, players)
+    if met then redis.call('SET', paired, met, 'PX', left_ms) end
+    redis.call('DEL', paired_before)
+    forget(games, unopened, by_player, by_game, id)
+    return 1
     """
-    local games, unopened, by_player, by_game = unpack(KEYS)
-    local id = ARGV[1]
-    for _, row in ipairs(redis.call('ZRANGEBYLEX', by_game, '[' .. id, '[' .. id .. string.rep('\\255', 16))) do
-        redis.call('ZREM', by_player, string.sub(row, 17) .. id)
-        redis.call('ZREM', by_game, row)
-    end
-    redis.call('HDEL', games, id)
-    redis.call('SREM', unopened, id)
-    """,
-    flags="allow-oom",
 )
+"""Game, its record, the fresh id, the record under it, its players: 1, or 0 if it isn't arranged, or not like that."""
 
 DISCOUNT = Script(
     """

@@ -3,6 +3,7 @@
 import asyncio
 from collections import Counter
 from collections.abc import AsyncIterator, Mapping
+from dataclasses import replace
 from pathlib import Path
 from random import Random
 
@@ -212,8 +213,9 @@ async def test_a_fourth_game_of_a_day_claims_nothing_and_the_next_day_counts_aga
         before = holder or b""
 
 
-@pytest.mark.parametrize("void", [True, False])
-async def test_a_void_is_none_of_the_games_that_count_in_a_day(store: Store, void: bool) -> None:
+@pytest.mark.parametrize("anew", [False, True], ids=["", "dealt anew"])
+@pytest.mark.parametrize("void", [True, False], ids=["void", "played"])
+async def test_a_void_is_none_of_the_games_that_count_in_a_day(store: Store, void: bool, anew: bool) -> None:
     meeting_store, _ = store
     counted, before = [], b""
     for number in range(COUNTED_A_DAY_MAX + 1):
@@ -221,9 +223,10 @@ async def test_a_void_is_none_of_the_games_that_count_in_a_day(store: Store, voi
         await meeting_store.enter(entry(2, NOW, before))
         (paired,) = await meeting_store.pair(RULES, SERVER, NOW)
         counted.append(paired.counts)
+        before = bytes([number]) * 16 if anew else paired.game
+        assert not anew or await meeting_store.replace(paired.game, before)
         for _ in range(2):
-            await meeting_store.forget(paired.game, void=void and number == 0)
-        before = paired.game
+            await meeting_store.forget(before, void=void and number == 0)
     assert counted == [True] * COUNTED_A_DAY_MAX + [void]
 
 
@@ -280,6 +283,35 @@ async def test_an_arranged_game_is_its_players_until_it_is_forgotten(store: Stor
     assert await kept.of(player(1)) == [other]
     await kept.arrange(one)
     assert await kept.of(player(3)) == [], "who sat there before it was forgotten"
+
+
+async def test_a_game_of_which_nothing_is_left_is_arranged_under_another_id_with_its_places_and_counted_once(
+    store: Store,
+) -> None:
+    kept, log = store
+    for number in (1, 2):
+        await kept.enter(entry(number))
+    (paired,) = await kept.pair(RULES, SERVER, NOW)
+    await kept.opened(paired.game)
+    await kept.joins(player(3), paired.game)
+    first, second, third = (bytes([number]) * 16 for number in (7, 8, 9))
+    assert await kept.instead(paired.game) == paired.game
+    assert await kept.replace(paired.game, first)
+    assert not await kept.replace(paired.game, second), "somebody else was faster"
+    fresh = replace(paired, game=first)
+    assert await kept.unopened() == [fresh]
+    assert (await kept.meeting(paired.game), await kept.meeting(first)) == (None, fresh)
+    assert await kept.instead(paired.game) == first
+    for number in (1, 2):
+        assert await kept.of(player(number)) == [fresh]
+        assert await log.claimed(player(number), LADDER) == first
+    assert await kept.of(player(3)) == []
+    assert await kept.replace(first, third)
+    assert await kept.instead(paired.game) == await kept.instead(first) == third
+    # One that nobody arranged isn't, and yet keeps its id no longer.
+    assert not await kept.replace(b"no game arranged", second)
+    assert await kept.instead(b"no game arranged") == second
+    assert await kept.meeting(second) is None
 
 
 async def test_of_two_who_ask_each_other_for_a_rematch_the_first_has_asked(store: Store) -> None:
