@@ -159,7 +159,8 @@ class Meetings(Protocol):
     async def pair(self, rules: str, server: bytes, now_ms: int) -> Sequence[Meeting]:
         """Choose pairs, take them out of the queue and arrange their games with places claimed: all in one write.
 
-        A sign of `server`, too; entries of servers that gave none for SERVER_MS_MAX are dropped."""
+        A sign of `server`, too; entries of servers that gave none for SERVER_MS_MAX are dropped: on the store's clock,
+        if servers share it."""
 
     async def waiting(self, rules: str) -> int: ...
 

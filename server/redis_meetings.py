@@ -10,7 +10,7 @@ All lie in one slot:
     {meetings}:asked       sorted set, all of one score: PLAYER then GAME; {meetings}:offered the same of the other
     {meetings}:queue:RULES hash from player to since_ms (8 bytes), server (16 bytes), and the rest packed
     {meetings}:queues      set of RULES
-    {meetings}:servers     sorted set of servers by their last sign, in Unix milliseconds on their clock
+    {meetings}:servers     sorted set of servers by their last sign, on the store's clock
     {meetings}:day:N       hash from ladder and two players to how many games that count they were paired for that day
     {meetings}:paired:GAME which day's, and which field of it, this game is one of
 
@@ -138,7 +138,7 @@ class RedisMeetings:
         await self._write(
             scripts.ENTER,
             (_queue(entry.rules), QUEUES, SERVERS),
-            *(entry.rules, entry.player, _waits(entry), entry.server, entry.since_ms),
+            *(entry.rules, entry.player, _waits(entry), entry.server),
         )
 
     async def leave(self, rules: str, player: bytes, server: bytes | None = None) -> bool:
@@ -151,9 +151,7 @@ class RedisMeetings:
 
     async def pair(self, rules: str, server: bytes, now_ms: int) -> Sequence[Meeting]:
         day = now_ms // DAY_MS
-        found, days = await self._write(
-            scripts.SIGN, (_queue(rules), SERVERS, day_key(day)), server, now_ms, now_ms - SERVER_MS_MAX
-        )
+        found, days = await self._write(scripts.SIGN, (_queue(rules), SERVERS, day_key(day)), server, SERVER_MS_MAX)
         records: dict[bytes, bytes] = dict(zip(found[::2], found[1::2], strict=True))
         waiting = {player: _entry(rules, player, record) for player, record in records.items()}
         met: dict[bytes, int] = {key: int(games) for key, games in zip(days[::2], days[1::2], strict=True)}

@@ -1,6 +1,7 @@
 """The Lua scripts of arranged games and the queue in Redis. All their keys lie in one slot, so each is one write."""
 
 from events.redis_script import Script
+from events.redis_scripts import NOW_MS
 
 _REMOVE_REMATCH = """
     local function remove(id)
@@ -120,14 +121,15 @@ WITHDRAW = Script(
 )
 
 ENTER = Script(
-    """
+    NOW_MS
+    + """
     local queue, queues, servers = unpack(KEYS)
-    local rules, player, record, server, since_ms = unpack(ARGV)
+    local rules, player, record, server = unpack(ARGV)
     local before = redis.call('HGET', queue, player)
     if before then record = string.sub(before, 1, 8) .. string.sub(record, 9) end
     redis.call('HSET', queue, player, record)
     redis.call('SADD', queues, rules)
-    redis.call('ZADD', servers, 'GT', since_ms, server)
+    redis.call('ZADD', servers, 'GT', string.format('%.0f', clock_ms()), server)
     """
 )
 """Who waits already waits from the same time on, which stands in the record's first eight bytes."""
@@ -152,11 +154,13 @@ MOVE = Script(
 """Player, server: 1, or 0 if he waits no longer."""
 
 SIGN = Script(
-    """
+    NOW_MS
+    + """
     local queue, servers, day = unpack(KEYS)
-    local server, now_ms, lost_before_ms = unpack(ARGV)
-    redis.call('ZADD', servers, 'GT', now_ms, server)
-    redis.call('ZREMRANGEBYSCORE', servers, '-inf', '(' .. lost_before_ms)
+    local server, keep_ms = unpack(ARGV)
+    local now_ms = clock_ms()
+    redis.call('ZADD', servers, 'GT', string.format('%.0f', now_ms), server)
+    redis.call('ZREMRANGEBYSCORE', servers, '-inf', '(' .. string.format('%.0f', now_ms - keep_ms))
     local waiting = {}
     local found = redis.call('HGETALL', queue)
     for at = 1, #found, 2 do

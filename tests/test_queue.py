@@ -21,7 +21,7 @@ from server.meetings import SERVER_MS_MAX, Entry, Meeting, Meetings, Rematch, Sq
 from server.pairing import COUNTED_A_DAY_MAX, WINDOW_A_SECOND, WINDOW_SECONDS, WINDOW_START, Pair, Waiting, pairs
 from server.redis_meetings import RedisMeetings
 from tests.positions import NOW
-from tests.redis_stores import shared_store
+from tests.redis_stores import Clocked, shared_store
 from tests.stores import REDIS, every
 
 RULES, LADDER = "fifty-states/1", "states-versus"
@@ -189,13 +189,31 @@ async def test_whoever_enters_twice_has_one_place_from_the_first_time_on(store: 
     assert await meeting_store.waiting(RULES) == 0
 
 
+async def pass_ms(meetings: Meetings, ms: int) -> None:
+    """Servers give signs on the clock of the store that they share."""
+    if isinstance(meetings, RedisMeetings):
+        assert isinstance(meetings._store, Clocked)
+        await meetings._store.pass_ms(ms)
+
+
 async def test_entries_of_a_server_that_gave_no_sign_are_dropped(store: Store) -> None:
     meeting_store, _ = store
     other = b"another server's"
     await meeting_store.enter(entry(1, NOW))
+    await pass_ms(meeting_store, SERVER_MS_MAX + 1)
     await meeting_store.enter(entry(2, NOW + SERVER_MS_MAX + 1, server=other))
     assert await meeting_store.pair(RULES, other, NOW + SERVER_MS_MAX + 1) == []
     assert await meeting_store.waiting(RULES) == 1
+
+
+async def test_a_server_whose_clock_is_far_behind_the_others_keeps_its_entries() -> None:
+    async with shared_store("redis") as redis:
+        kept = RedisMeetings(redis, RedisLog(redis))
+        await kept.enter(entry(1, NOW - 2 * SERVER_MS_MAX))
+        assert await kept.pair(RULES, SERVER, NOW - 2 * SERVER_MS_MAX) == []
+        await kept.enter(entry(2, NOW, server=b"another server's"))
+        (paired,) = await kept.pair(RULES, b"another server's", NOW)
+        assert paired.players == (player(1), player(2))
 
 
 async def test_a_fourth_game_of_a_day_claims_nothing_and_the_next_day_counts_again(store: Store) -> None:
@@ -348,7 +366,9 @@ async def test_who_comes_back_through_another_server_keeps_the_time_and_loses_it
     assert not await kept.leave(RULES, player(1), SERVER), "there he waits no longer"
     assert await kept.waiting(RULES) == 1
     # The server ends, and he comes back; who waited there with him doesn't.
+    await pass_ms(kept, 5000)
     await kept.enter(entry(2, NOW + 5000, server=there))
+    await pass_ms(kept, SERVER_MS_MAX + 1)
     assert await kept.move(RULES, player(1), SERVER)
     assert not await kept.move(RULES, player(3), SERVER)
     assert not await kept.leave(RULES, player(1), there)
