@@ -19,10 +19,10 @@ from server import meetings, shared_keys
 from server.archive import archive
 from server.archived import ArchivedLog
 from server.arranged import ArrangedGames, RedisArranged, SqliteArranged
-from server.backup import Heads, said
+from server.backup import said
 from server.games import Damaged
 from server.keys import BadKeys, has_keys, has_ledger_key
-from server.moving import CannotMove, House, compare, finish, move
+from server.moving import CannotMove, House, Moved, compare, finish, move
 from server.moving import Progress as Told
 from server.moving_files import check_files, move_files
 from server.moving_people import check_people, move_people
@@ -43,7 +43,7 @@ def settings_of(place: str, given: Settings) -> Settings:
     return replace(given, redis=None, data=Path(place))
 
 
-async def copied(source: Settings, target: Settings, bar: Progress) -> Heads:
+async def copied(source: Settings, target: Settings, bar: Progress) -> Moved:
     """Raises FAULTS, CannotMove, Unknown, BadKeys, Damaged, Conflict, BaseError."""
     _check_places(source, target)
     told = _told(bar)
@@ -54,11 +54,11 @@ async def copied(source: Settings, target: Settings, bar: Progress) -> Heads:
         # From here on until all is compared, nobody serves from it.
         await second.house.movable.put_unfinished(True)
         await move_files(source, target, told)
-        heads = await move(first.house, second.house, told)
+        moved = await move(first.house, second.house, told)
         # Last, and quick: who is erased meanwhile, which no lock hinders, mustn't come back by the copy.
         await move_people(first.people, second.people, told)
         await finish(first.house, second.house)
-        return heads
+        return moved
 
 
 def _check_places(source: Settings, target: Settings) -> None:
@@ -165,7 +165,7 @@ def command(
     try:
         places = settings_of(source, given), settings_of(target, given)
         with Progress(*BAR, console=err, transient=True) as bar:
-            heads = asyncio.run(copied(*places, bar))
+            moved = asyncio.run(copied(*places, bar))
     except BadAddress as error:
         fail(f"that is no Redis address: {error}")
     except (*FAULTS, CannotMove, Unknown, BadKeys, Damaged, Conflict, BaseError) as error:
@@ -173,6 +173,9 @@ def command(
     except KeyboardInterrupt:
         fail("stopped; the same command goes on", 130)
     out.print("Copied, and compared:")
-    for line in said(heads):
+    for line in said(moved.heads):
         out.print(f"  {line}", markup=False)
     out.print("Serve from the new one now, and never again from the old: games that go on in both are two histories.")
+    if moved.damaged:
+        games = "\n".join(f"  {each.hex()}" for each in moved.damaged)
+        fail(f"But for games whose log isn't whole in {source}, which go on in neither:\n{games}", 1)
