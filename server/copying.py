@@ -26,10 +26,10 @@ from server.moving import CannotMove, House, Moved, compare, finish, move
 from server.moving import Progress as Told
 from server.moving_files import check_files, move_files
 from server.moving_people import check_people, move_people
-from server.pen import HELD_MS, Pen, Signing
+from server.pen import HELD_MS, FilePen, Pen, RedisPen, Signing
 from server.people import People
 from server.settings import Settings
-from server.stores import FAULTS, SCHEMAS, Stores, pen_of, people_in, stores_to_move
+from server.stores import FAULTS, SCHEMAS, Stores, people_in, stores_to_move
 from server.terminal import BAR, Data, chosen, err, fail, out
 
 PEN_SECONDS_MAX = HELD_MS / 1000 + 1
@@ -95,7 +95,9 @@ async def _opened(given: Settings) -> AsyncIterator[_Opened]:
     """With the pen in hand: nobody signs meanwhile. Raises FAULTS, Unknown."""
     given.data.mkdir(parents=True, exist_ok=True)
     async with stores_to_move(given, (*SCHEMAS, meetings.SCHEMA, sqlite_moving.SCHEMA)) as found:
-        pen, name = pen_of(replace(given, signs=True), found.redis), str(given.redis or given.log)
+        # Of a file and a Redis with the same keys both are held, each by its own.
+        pen: Pen = FilePen(given.keys) if found.redis is None else RedisPen(found.redis)
+        name = str(given.redis or given.log)
         await _take(pen, name, PEN_SECONDS_MAX if found.redis is not None else 0)
         try:
             log = ArchivedLog(found.log, archive(given.archive))
