@@ -153,8 +153,10 @@ class Meetings(Protocol):
     async def leave(self, rules: str, player: bytes, server: bytes | None = None) -> bool:
         """Wait no longer, where a `server` is given only if it was there; whether the player did."""
 
-    async def move(self, rules: str, player: bytes, server: bytes) -> bool:
-        """Who waits waits on at this server; whether the player does."""
+    async def move(self, rules: str, player: bytes, server: bytes, now_ms: int) -> bool:
+        """Who waits waits on at this server; whether the player does. A sign of `server`, too.
+
+        Whose server gave none for SERVER_MS_MAX waits no longer."""
 
     async def pair(self, rules: str, server: bytes, now_ms: int) -> Sequence[Meeting]:
         """Choose pairs, take them out of the queue and arrange their games with places claimed: all in one write.
@@ -255,10 +257,14 @@ class SqliteMeetings:
         where = "rules = ? AND player = ? AND server = ifnull(?, server)"
         return await self._changes(f"DELETE FROM queue WHERE {where}", (rules, player, server))
 
-    async def move(self, rules: str, player: bytes, server: bytes) -> bool:
-        return await self._changes(
-            "UPDATE queue SET server = ? WHERE rules = ? AND player = ?", (server, rules, player)
-        )
+    async def move(self, rules: str, player: bytes, server: bytes, now_ms: int) -> bool:
+        def job(connection: sqlite3.Connection) -> bool:
+            _sign(connection, server, now_ms)
+            row = (server, rules, player)
+            moved = connection.execute("UPDATE queue SET server = ? WHERE rules = ? AND player = ?", row)
+            return moved.rowcount > 0
+
+        return await self._database.write(job)
 
     async def pair(self, rules: str, server: bytes, now_ms: int) -> Sequence[Meeting]:
         return await self._database.write(partial(_pair, rules=rules, server=server, now_ms=now_ms))
@@ -339,9 +345,7 @@ def _replace(connection: sqlite3.Connection, game: bytes, fresh: bytes) -> bool:
 
 
 def _pair(connection: sqlite3.Connection, rules: str, server: bytes, now_ms: int) -> list[Meeting]:
-    connection.execute("INSERT OR REPLACE INTO queue_servers VALUES (?, ?)", (server, now_ms))
-    connection.execute("DELETE FROM queue_servers WHERE seen_ms < ?", (now_ms - SERVER_MS_MAX,))
-    connection.execute("DELETE FROM queue WHERE server NOT IN (SELECT server FROM queue_servers)")
+    _sign(connection, server, now_ms)
     columns = "rules, player, ladder, rating, since_ms, before, server"
     rows = connection.execute(f"SELECT {columns} FROM queue WHERE rules = ?", (rules,)).fetchall()
     waiting = {entry.player: entry for entry in (Entry(*row) for row in rows)}
@@ -372,6 +376,12 @@ def _pair(connection: sqlite3.Connection, rules: str, server: bytes, now_ms: int
         _arrange(connection, meeting)
         arranged.append(meeting)
     return arranged
+
+
+def _sign(connection: sqlite3.Connection, server: bytes, now_ms: int) -> None:
+    connection.execute("INSERT OR REPLACE INTO queue_servers VALUES (?, ?)", (server, now_ms))
+    connection.execute("DELETE FROM queue_servers WHERE seen_ms < ?", (now_ms - SERVER_MS_MAX,))
+    connection.execute("DELETE FROM queue WHERE server NOT IN (SELECT server FROM queue_servers)")
 
 
 def _met(connection: sqlite3.Connection, day: int, ladder: str, one: bytes, other: bytes) -> int:

@@ -123,9 +123,10 @@ class Queue:
     async def comes(self, player: bytes) -> None:
         """The player is here, perhaps from a server that ended: what he waited for there he waits for on. Raises
         Unknown."""
+        now_ms = self._clock()
         for name in await self.everywhere(player):
             # Of a server that lives, too: whoever has connections to two waits as long as one of them lasts.
-            if name not in self.of(player) and await self._meetings.move(name, player, self._server):
+            if name not in self.of(player) and await self._meetings.move(name, player, self._server, now_ms):
                 self._waiting.setdefault(player, set()).add(name)
                 self._wake(name)
         if not self._connected(player):

@@ -145,8 +145,8 @@ class RedisMeetings:
         left: int = await self._write(scripts.LEAVE, (_queue(rules),), player, server or b"")
         return left > 0
 
-    async def move(self, rules: str, player: bytes, server: bytes) -> bool:
-        moved: int = await self._write(scripts.MOVE, (_queue(rules),), player, server)
+    async def move(self, rules: str, player: bytes, server: bytes, now_ms: int) -> bool:
+        moved: int = await self._write(scripts.MOVE, (_queue(rules), SERVERS), player, server, SERVER_MS_MAX)
         return moved > 0
 
     async def pair(self, rules: str, server: bytes, now_ms: int) -> Sequence[Meeting]:

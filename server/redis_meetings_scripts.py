@@ -144,14 +144,23 @@ LEAVE = Script(
 )
 
 MOVE = Script(
-    """
-    local record = redis.call('HGET', KEYS[1], ARGV[1])
+    NOW_MS
+    + """
+    local queue, servers = unpack(KEYS)
+    local player, server, keep_ms = unpack(ARGV)
+    local record, now_ms = redis.call('HGET', queue, player), clock_ms()
     if not record then return 0 end
-    redis.call('HSET', KEYS[1], ARGV[1], string.sub(record, 1, 8) .. ARGV[2] .. string.sub(record, 25))
+    local seen_ms = redis.call('ZSCORE', servers, string.sub(record, 9, 24))
+    if not seen_ms or tonumber(seen_ms) < now_ms - keep_ms then
+        redis.call('HDEL', queue, player)
+        return 0
+    end
+    redis.call('ZADD', servers, 'GT', string.format('%.0f', now_ms), server)
+    redis.call('HSET', queue, player, string.sub(record, 1, 8) .. server .. string.sub(record, 25))
     return 1
     """
 )
-"""Player, server: 1, or 0 if he waits no longer."""
+"""Player, server, after how long without a sign a server is no more: 1, or 0 if he waits no longer."""
 
 SIGN = Script(
     NOW_MS

@@ -218,6 +218,7 @@ async def test_who_waits_at_a_server_that_leaves_waits_on_at_another_one_since_t
         await person.leave()
 
 
+@pytest.mark.slow
 async def test_who_waited_at_a_server_that_left_and_goes_from_the_next_one_waits_no_longer(
     redis: RedisServer, servers: Sequence[Server]
 ) -> None:
@@ -260,6 +261,7 @@ def seen(person: Person, game: bytes) -> list[tuple[list[bool | None], int]]:
     return [(frame["seats"], frame["watchers"]) for frame in frames]
 
 
+@pytest.mark.slow
 async def test_nobody_is_shown_absent_and_no_open_seat_is_missing_because_a_server_leaves(
     servers: Sequence[Server],
 ) -> None:

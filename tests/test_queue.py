@@ -367,10 +367,14 @@ async def test_who_comes_back_through_another_server_keeps_the_time_and_loses_it
     assert await kept.waiting(RULES) == 1
     # The server ends, and he comes back; who waited there with him doesn't.
     await pass_ms(kept, 5000)
-    await kept.enter(entry(2, NOW + 5000, server=there))
+    for number in (2, 6):
+        await kept.enter(entry(number, NOW + 5000, server=there))
+    assert await kept.move(RULES, player(1), SERVER, NOW + 5000)
+    assert not await kept.move(RULES, player(3), SERVER, NOW + 5000)
     await pass_ms(kept, SERVER_MS_MAX + 1)
-    assert await kept.move(RULES, player(1), SERVER)
-    assert not await kept.move(RULES, player(3), SERVER)
+    # Who comes much later doesn't wait any more, though nobody has looked since.
+    assert not await kept.move(RULES, player(6), SERVER, NOW + 5000 + SERVER_MS_MAX + 1)
+    assert player(6) not in await kept.waits(RULES, [player(6)])
     assert not await kept.leave(RULES, player(1), there)
     assert await kept.pair(RULES, SERVER, NOW + 5000 + SERVER_MS_MAX + 1) == []
     assert await kept.waits(RULES, [player(1), player(2)]) == {player(1)}
