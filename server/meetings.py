@@ -1,6 +1,7 @@
 """Who meets whom: the contract of the store of arranged games and of the queue, and its tables in SQLite.
 
-An arranged game is written down before it is opened, so whoever finds one that isn't opens it. All that is here is
+An arranged game is written down before it is opened, so whoever finds one that isn't opens it
+(server/unopened.py says under which id). All that is here is
 forgotten when the game is over; what happened stands in its log.
 """
 
