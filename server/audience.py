@@ -70,6 +70,8 @@ class Watched:
     """A game somebody watches."""
 
     subscriptions: set[Subscription]
+    heard: bool = True
+    """Whether something was, since healing came by last."""
     quiet: int = 0
     """How often its head was read in vain since something was heard."""
     check_at: float = 0.0
@@ -184,16 +186,19 @@ class Audience:
             after = live.head  # One object for all, which the next append names: no head need be compared then.
         else:
             live = None
+        codec: Codec | None = None
+        frame = b""
         frames: dict[str, bytes] = {}
         for subscription in watched.subscriptions:
             if subscription.catching_up:
                 subscription.missed = True
             elif live is not None and (subscription.head is before or subscription.head == before):
                 watcher = subscription.watcher
-                frame = frames.get(watcher.codec.name)
-                if frame is None:
-                    frame = wire.events_frame(watcher.codec, game, events, live.table, live.clock.due_ms)
-                    frames[watcher.codec.name] = frame
+                if watcher.codec is not codec:
+                    codec = watcher.codec
+                    if codec.name not in frames:
+                        frames[codec.name] = wire.events_frame(codec, game, events, live.table, live.clock.due_ms)
+                    frame = frames[codec.name]
                 watcher.way.send(frame)
                 subscription.head = after
                 if watcher.player is not None:
@@ -205,10 +210,10 @@ class Audience:
     def _send_hand(self, subscription: Subscription, live: Live) -> None:
         watcher = subscription.watcher
         seat = live.seat_of(watcher.player)
-        if seat is None or not live.table.dealt:
+        if seat is None or live.table.position is None:
             return
         cards = live.rules.hand(live.dealer.hands, seat)
-        watcher.tell(wire.Hand(wire.topic(live.game), live.head.version, seat, cards))
+        watcher.way.send(watcher.codec.encode(wire.Hand(wire.topic(live.game), live.head.version, seat, cards)))
 
     # ------------------------------------------------------------ the backlog
 
@@ -286,8 +291,8 @@ class Audience:
 
     def _heard(self, watched: Watched, over: bool = False) -> None:
         """`over`: the game has ended, and only a store that lost something can still tell anything of it."""
+        watched.heard = True
         watched.quiet = len(HEAL_SECONDS) - 1 if over else 0
-        watched.check_at = asyncio.get_running_loop().time() + HEAL_SECONDS[watched.quiet]
 
     async def heal(self) -> None:
         """For ever: read the head of each watched game of which nothing was heard, less and less often."""
@@ -295,6 +300,9 @@ class Audience:
             await asyncio.sleep(HEAL_SECONDS[0] / 2)
             now = asyncio.get_running_loop().time()
             for game, watched in tuple(self._watched.items()):
+                if watched.heard:
+                    # When exactly is nothing that each move should pay for.
+                    watched.heard, watched.check_at = False, now + HEAL_SECONDS[watched.quiet]
                 if watched.check_at > now:
                     continue
                 watched.quiet = min(watched.quiet + 1, len(HEAL_SECONDS) - 1)

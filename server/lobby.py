@@ -13,6 +13,7 @@ from msgspec.structs import replace
 
 from events.chain import Head, Stored
 from events.log import Unknown
+from rules.game import Seated
 from server.audience import Audience, Watcher
 from server.between import Between, players_of
 from server.feeds import Feed
@@ -53,10 +54,11 @@ class Lobby:
         self.feed = Feed("lobby", ("seats", "live"))
         self._seats: dict[bytes, dict[str, OpenSeat]] = {}
         """By maker, then by game."""
-        self._live: OrderedDict[str, Live] = OrderedDict()
+        self._live: OrderedDict[bytes, Live] = OrderedDict()
         self._makers: set[bytes] = set()
         """Players whose open seats have to be looked up."""
         games.listen(self._published)
+        games.listen(self._seated, of=(Seated,))
         audience.listen(self._watched)
         between.listen(self.look_up)
         presence.listen(gone=lambda player: None, changed=self._makers.add)
@@ -83,27 +85,27 @@ class Lobby:
     def _published(self, id_: bytes, live: Live | None, before: Head, events: tuple[Stored, ...]) -> None:
         if live is None:
             return
-        key = id_.hex()
-        if live.table.seated and not live.table.house:
-            for player in players_of(live):
-                self._seats.get(player, {}).pop(key, None)
         if live.table.finished is not None:
-            self._live.pop(key, None)
+            self._live.pop(id_, None)
         elif live.table.seated:
-            self._live[key] = live
-            self._live.move_to_end(key)
+            self._live[id_] = live
+            self._live.move_to_end(id_)
             while len(self._live) > GAMES_MAX:
                 self._live.popitem(last=False)
+
+    def _seated(self, id_: bytes, live: Live | None, before: Head, events: tuple[Stored, ...]) -> None:
+        if live is not None and live.table.seated:
+            for player in players_of(live):
+                self._seats.get(player, {}).pop(id_.hex(), None)
 
     def _watched(self, id_: bytes, came: Watcher | None) -> None:
         """Whoever comes back to a game plays it, if nothing was heard of it here since this process began, too."""
         live = self._games.known(id_)
         if came is None or live is None or live.seat_of(came.player) is None or live.table.finished is not None:
             return
-        key = id_.hex()
-        if live.table.seated and key not in self._live and len(self._live) < GAMES_MAX:
-            self._live[key] = live
-            self._live.move_to_end(key, last=False)
+        if live.table.seated and id_ not in self._live and len(self._live) < GAMES_MAX:
+            self._live[id_] = live
+            self._live.move_to_end(id_, last=False)
 
     async def run(self) -> None:
         """For ever."""

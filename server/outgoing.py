@@ -51,8 +51,8 @@ class Outgoing:
     What has happened long ago waits for room, as long as the peer takes a frame every `stall_seconds`."""
 
     __slots__ = (
-        *("_bytes", "_close", "_closed", "_ending", "_frames", "_late", "_line", "_over", "_stall_seconds"),
-        *("_tally", "_ticks", "_waits", "_written"),
+        *("_bytes", "_close", "_ending", "_frames", "_late", "_line", "_over", "_stall_seconds"),
+        *("_tally", "_ticks", "_waits", "_written", "ends"),
     )
 
     def __init__(
@@ -73,18 +73,18 @@ class Outgoing:
         self._close: tuple[int, str] | None = None
         self._late: asyncio.TimerHandle | None = None
         self._over = False
+        self.ends = False
+        """Whether nothing that is sent from here on goes out."""
 
     def send(self, frame: bytes) -> None:
-        if self._close is not None or self._over:
+        if self.ends:
             return
-        size = len(frame)
-        if self._bytes + size > OUTGOING_BYTES_MAX:
+        size = self._bytes + len(frame)
+        if size > OUTGOING_BYTES_MAX:
             self._too_slow()
             return
+        self._bytes = size
         self._frames.append(frame)
-        self._bytes += size
-        self._tally.frames += 1
-        self._tally.frame_bytes += size
         if not self._waits:
             self._waits = True
             self._ticks.add(self)
@@ -92,10 +92,6 @@ class Outgoing:
     @property
     def waiting_bytes(self) -> int:
         return self._bytes
-
-    @property
-    def ends(self) -> bool:
-        return self._over or self._close is not None
 
     def has_room(self) -> bool:
         return self._bytes <= ROOM_BYTES
@@ -121,6 +117,7 @@ class Outgoing:
         if self.ends:
             return
         self._close = (code, _short(why))
+        self.ends = True
         self._tally.closes[int(code)] += 1
         loop = asyncio.get_running_loop()
         self._late = loop.call_later(self._stall_seconds, self._line.abort)
@@ -137,7 +134,7 @@ class Outgoing:
 
     def over(self) -> None:
         """The line is."""
-        self._over = True
+        self._over = self.ends = True
         self._frames, self._bytes = [], 0
         if self._late is not None:
             self._late.cancel()
@@ -146,10 +143,12 @@ class Outgoing:
     def flush(self) -> None:
         """Write what waits, as far as the line takes it."""
         self._waits = False
-        line = self._line
+        line, tally = self._line, self._tally
         while self._frames and line.takes:
             frames, size_bytes = self._next()
             self._bytes -= size_bytes
+            tally.frames += len(frames)
+            tally.frame_bytes += size_bytes
             line.write(frames)
             if self._written is not None:
                 self._tell_written()

@@ -1,0 +1,91 @@
+"""The only place that takes a coroutine from one wait to the next by hand: what a task does, without most of its price."""
+
+import asyncio
+from collections.abc import Callable, Coroutine, Generator
+from typing import Any
+
+Over = Callable[[BaseException | None], None]
+"""Gets what a coroutine raised; None: it ended, or was cancelled."""
+
+
+class Driven:
+    """A command, which waits for the store once as a rule. It is begun at once, in the context of whoever begins it.
+
+    While it runs it is the current task, as "Extending" in asyncio's documentation has it: `asyncio.timeout` works."""
+
+    __slots__ = ("_asked", "_cancelled", "_coroutine", "_loop", "_over", "_waits")
+
+    def __init__(self, coroutine: Coroutine[Any, Any, None]) -> None:
+        self._coroutine = coroutine
+        self._waits: asyncio.Future[Any] | None = None
+        self._asked = 0
+        """How often it was asked to cancel, and not told to forget it."""
+        self._cancelled = False
+        """Whether it must be told in its next step."""
+
+    def __await__(self) -> Generator[Any, Any, None]:
+        """For whoever has a task anyway."""
+        return self._coroutine.__await__()
+
+    def begin(self, over: Over) -> bool:
+        """Run to the first wait. Whether there was none: else `over` is called at the end. Raises what comes before."""
+        self._over = over
+        self._loop = asyncio.get_running_loop()
+        around = asyncio.current_task()
+        if around is not None:
+            asyncio.tasks._leave_task(self._loop, around)
+        asyncio.tasks._enter_task(self._loop, self)  # type: ignore[arg-type]
+        try:
+            waits = self._coroutine.send(None)
+        except StopIteration:
+            return True
+        finally:
+            asyncio.tasks._leave_task(self._loop, self)  # type: ignore[arg-type]
+            if around is not None:
+                asyncio.tasks._enter_task(self._loop, around)
+        self._wait(waits)
+        return False
+
+    def cancel(self, msg: object = None) -> bool:
+        """As a task's: soon."""
+        self._asked += 1
+        if self._waits is None or not self._waits.cancel():
+            self._cancelled = True
+        return True
+
+    def cancelling(self) -> int:
+        return self._asked
+
+    def uncancel(self) -> int:
+        self._asked -= 1
+        return self._asked
+
+    def _wait(self, waits: "asyncio.Future[Any] | None") -> None:
+        self._waits = waits
+        if waits is None:  # As in `asyncio.sleep(0)`.
+            self._loop.call_soon(self._go_on)
+        else:
+            waits._asyncio_future_blocking = False  # A task says so that it has understood.
+            waits.add_done_callback(self._go_on)
+            if self._cancelled and waits.cancel():
+                self._cancelled = False
+
+    def _go_on(self, waited: "asyncio.Future[Any] | None" = None) -> None:
+        error: Exception | None = None
+        asyncio.tasks._enter_task(self._loop, self)  # type: ignore[arg-type]
+        try:
+            if self._cancelled:
+                self._cancelled = False
+                waits = self._coroutine.throw(asyncio.CancelledError())
+            else:
+                waits = self._coroutine.send(None)
+        except (StopIteration, asyncio.CancelledError):
+            pass
+        except Exception as raised:
+            error = raised
+        else:
+            self._wait(waits)
+            return
+        finally:
+            asyncio.tasks._leave_task(self._loop, self)  # type: ignore[arg-type]
+        self._over(error)
