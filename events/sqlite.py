@@ -95,13 +95,14 @@ class SqliteLog:
         """Whether a job that will take what is waiting is with the writer, and hasn't begun."""
         self._room = asyncio.Semaphore(APPENDS_MAX)
         self._listeners: list[Listener] = []
+        self._loop: asyncio.AbstractEventLoop | None = None
 
     async def append(self, game: bytes, head: Head, batch: Batch) -> Head:
         _assert_fits(game, head, batch)
         if head.version == 0 and head != origin(game):
             raise Conflict("this is not the game's origin")
         await self._room.acquire()
-        loop = asyncio.get_running_loop()
+        loop = self._loop = self._loop or asyncio.get_running_loop()
         append = _Append(game, head, batch, loop.create_future())
         self._waiting.append(append)
         if not self._asked:
@@ -297,8 +298,8 @@ def _continue_games(connection: sqlite3.Connection, appends: Sequence[_Append], 
 
 
 def _next(append: _Append, now_ms: int) -> tuple[int, bytes, int | None]:
-    head, wait_ms = append.batch.events[-1].head, append.batch.wait_ms
-    return head.version, head.hash, None if wait_ms is None else now_ms + wait_ms
+    last, wait_ms = append.batch.events[-1], append.batch.wait_ms
+    return last.version, last.hash, None if wait_ms is None else now_ms + wait_ms
 
 
 def _refusal(connection: sqlite3.Connection, append: _Append) -> Conflict | NotYet | None:

@@ -63,6 +63,12 @@ class Subscription:
     catching_up: bool = False
     missed: bool = False
     """Whether something came while it was catching up."""
+    topic: str = ""
+    seat: int | None = None
+    """The connection's player's in the game, once it is known that he sits there: that is for good."""
+
+    def __post_init__(self) -> None:
+        self.topic = wire.topic(self.game)
 
 
 @dataclass(slots=True)
@@ -181,11 +187,10 @@ class Audience:
         if watched is None:
             return
         self._heard(watched, live is not None and live.table.finished is not None)
-        after = events[-1].head
-        if live is not None and live.head == after:
+        if live is not None and live.head.hash == events[-1].hash:
             after = live.head  # One object for all, which the next append names: no head need be compared then.
         else:
-            live = None
+            live, after = None, events[-1].head
         codec: Codec | None = None
         frame = b""
         frames: dict[str, bytes] = {}
@@ -208,12 +213,13 @@ class Audience:
                 self._start(self._catch_up(subscription))
 
     def _send_hand(self, subscription: Subscription, live: Live) -> None:
-        watcher = subscription.watcher
-        seat = live.seat_of(watcher.player)
+        watcher, seat = subscription.watcher, subscription.seat
+        if seat is None:
+            seat = subscription.seat = live.seat_of(watcher.player)
         if seat is None or live.table.position is None:
             return
         cards = live.rules.hand(live.dealer.hands, seat)
-        watcher.way.send(watcher.codec.encode(wire.Hand(wire.topic(live.game), live.head.version, seat, cards)))
+        watcher.way.send(watcher.codec.encode(wire.Hand(subscription.topic, live.head.version, seat, cards)))
 
     # ------------------------------------------------------------ the backlog
 

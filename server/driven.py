@@ -7,6 +7,9 @@ from typing import Any
 Over = Callable[[BaseException | None], None]
 """Gets what a coroutine raised; None: it ended, or was cancelled."""
 
+_enter: Callable[[asyncio.AbstractEventLoop, Any], None] = asyncio.tasks._enter_task
+_leave: Callable[[asyncio.AbstractEventLoop, Any], None] = asyncio.tasks._leave_task
+
 
 class Driven:
     """A command, which waits for the store once as a rule. It is begun at once, in the context of whoever begins it.
@@ -27,22 +30,21 @@ class Driven:
         """For whoever has a task anyway."""
         return self._coroutine.__await__()
 
-    def begin(self, over: Over) -> bool:
+    def begin(self, loop: asyncio.AbstractEventLoop, over: Over) -> bool:
         """Run to the first wait. Whether there was none: else `over` is called at the end. Raises what comes before."""
-        self._over = over
-        self._loop = asyncio.get_running_loop()
-        around = asyncio.current_task()
+        self._loop, self._over = loop, over
+        around = asyncio.current_task(loop)
         if around is not None:
-            asyncio.tasks._leave_task(self._loop, around)
-        asyncio.tasks._enter_task(self._loop, self)  # type: ignore[arg-type]
+            _leave(loop, around)
+        _enter(loop, self)
         try:
             waits = self._coroutine.send(None)
         except StopIteration:
             return True
         finally:
-            asyncio.tasks._leave_task(self._loop, self)  # type: ignore[arg-type]
+            _leave(loop, self)
             if around is not None:
-                asyncio.tasks._enter_task(self._loop, around)
+                _enter(loop, around)
         self._wait(waits)
         return False
 
@@ -72,7 +74,7 @@ class Driven:
 
     def _go_on(self, waited: "asyncio.Future[Any] | None" = None) -> None:
         error: Exception | None = None
-        asyncio.tasks._enter_task(self._loop, self)  # type: ignore[arg-type]
+        _enter(self._loop, self)
         try:
             if self._cancelled:
                 self._cancelled = False
@@ -87,5 +89,5 @@ class Driven:
             self._wait(waits)
             return
         finally:
-            asyncio.tasks._leave_task(self._loop, self)  # type: ignore[arg-type]
+            _leave(self._loop, self)
         self._over(error)

@@ -24,11 +24,12 @@ class Ticks:
 
     def __init__(self) -> None:
         self._waiting: list[Outgoing] = []
+        self._loop: asyncio.AbstractEventLoop | None = None
 
     def add(self, outgoing: "Outgoing") -> None:
         if not self._waiting:
+            loop = self._loop = self._loop or asyncio.get_running_loop()
             # Once more around: what was acknowledged in this tick is answered in the next one.
-            loop = asyncio.get_running_loop()
             loop.call_soon(loop.call_soon, self._over)
         self._waiting.append(outgoing)
 

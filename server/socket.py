@@ -135,7 +135,7 @@ class Attendance:
         try:
             rest = self._connection.receive(message, self._loop.time())
             if isinstance(rest, Driven):
-                if not rest.begin(self._over):
+                if not rest.begin(self._loop, self._over):
                     self._doing, self.busy = rest, True
             elif rest is not None:
                 self.busy = True
