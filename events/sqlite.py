@@ -270,7 +270,9 @@ def _store_appends(connection: sqlite3.Connection, appends: Sequence[_Append], n
                 append.refusal = _refusal(connection, append)
             now = [append for append in now if append.refusal is None]
         _store_events(connection, now)
-        appends = [append for append in appends if first[append.game] is not append] if len(first) < len(appends) else ()
+        appends = (
+            [append for append in appends if first[append.game] is not append] if len(first) < len(appends) else ()
+        )
 
 
 def _open_games(connection: sqlite3.Connection, appends: Sequence[_Append], now_ms: int) -> int:

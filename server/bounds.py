@@ -3,6 +3,7 @@ knows uvicorn's insides."""
 
 import asyncio
 import contextlib
+from collections.abc import Sequence
 from traceback import format_exception
 from typing import Any, ClassVar
 
@@ -111,7 +112,7 @@ class Socket(WebSocketsSansIOProtocol):
         else:
             self._attached.received(text)
 
-    def write(self, payloads: tuple[bytes, ...]) -> None:
+    def write(self, payloads: Sequence[bytes]) -> None:
         self.transport.write(self._framing.framed(self._opcode, payloads))
 
     def close(self, code: int, why: str) -> None:

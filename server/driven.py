@@ -1,4 +1,4 @@
-"""The only place that takes a coroutine from one wait to the next by hand: what a task does, without most of its price."""
+"""The only place that takes a coroutine from one wait to the next by hand: a task, without most of its price."""
 
 import asyncio
 from collections.abc import Callable, Coroutine, Generator

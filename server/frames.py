@@ -1,5 +1,6 @@
 """WebSocket frames on the way past websockets' parser: the plain ones, in and out (RFC 6455 section 5.2). No I/O."""
 
+from collections.abc import Sequence
 from struct import Struct
 
 from websockets.frames import Opcode
@@ -105,10 +106,10 @@ class Framing:
 
     def __init__(self) -> None:
         self._opcode = 0
-        self._payloads: tuple[bytes, ...] = ()
+        self._payloads: Sequence[bytes] = ()
         self._framed = b""
 
-    def framed(self, opcode: int, payloads: tuple[bytes, ...]) -> bytes:
+    def framed(self, opcode: int, payloads: Sequence[bytes]) -> bytes:
         if payloads != self._payloads or opcode != self._opcode:
             first = FIN | opcode
             pieces: list[bytes] = []

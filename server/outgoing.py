@@ -144,29 +144,28 @@ class Outgoing:
     def flush(self) -> None:
         """Write what waits, as far as the line takes it."""
         self._waits = False
-        line, tally = self._line, self._tally
+        line = self._line
         while self._frames and line.takes:
-            frames, size_bytes = self._next()
+            frames, size_bytes = self._frames, self._bytes
+            if size_bytes > WRITE_BYTES:
+                frames, size_bytes = self._some()
+            self._frames = self._frames[len(frames) :] if frames is not self._frames else []
             self._bytes -= size_bytes
-            tally.frames += len(frames)
-            tally.frame_bytes += size_bytes
+            self._tally.frames += len(frames)
+            self._tally.frame_bytes += size_bytes
             line.write(frames)
             if self._written is not None:
                 self._tell_written()
         if self._close is not None and not self._frames and line.takes and not self._over:
             line.close(*self._close)
 
-    def _next(self) -> tuple[tuple[bytes, ...], int]:
-        """What goes in one write, and how many bytes that is."""
-        if self._bytes <= WRITE_BYTES:
-            frames, self._frames = self._frames, []
-            return tuple(frames), self._bytes
+    def _some(self) -> tuple[list[bytes], int]:
+        """What goes in one write where too much waits, and how many bytes that is."""
         count = size_bytes = 0
         while size_bytes < WRITE_BYTES and count < len(self._frames):
             size_bytes += len(self._frames[count])
             count += 1
-        frames, self._frames = self._frames[:count], self._frames[count:]
-        return tuple(frames), size_bytes
+        return self._frames[:count], size_bytes
 
     def _tell_written(self) -> None:
         if self._written is not None:
