@@ -233,7 +233,7 @@ class Connection:
         elif self._boards is not None and topic.startswith(board_feeds.KIND):
             await self._boards.follow(self._watcher, topic, after)
         elif self._hall is not None and topic == "lobby":
-            self._hall.lobby.feed.follow(self._watcher, after)
+            await self._hall.lobby.follow(self._watcher, after)
         elif self._hall is not None and topic == "me" and self._player is not None:
             try:
                 await self._hall.mine.follow(self._watcher, self._player, after)

@@ -41,7 +41,17 @@ class _Rows(msgspec.Struct, frozen=True):
 class Lobby:
     """What is open and what is played, told at most once a second."""
 
-    def __init__(self, games: Games, audience: Audience, between: Between, presence: Presence, called: Called) -> None:
+    def __init__(
+        self,
+        games: Games,
+        audience: Audience,
+        between: Between,
+        presence: Presence,
+        called: Called,
+        alone: bool,
+    ) -> None:
+        """`alone`: there are no other servers, which would be told of its rows."""
+        self._alone = alone
         self.packed = b""
         """What other servers are told: the rows of this one."""
         self._heard: Sequence[bytes] = ()
@@ -108,20 +118,23 @@ class Lobby:
             self._live.move_to_end(id_, last=False)
 
     async def run(self) -> None:
-        """For ever."""
+        """For ever. Rows that nobody follows, and no other server shows, aren't made."""
         while True:
             await asyncio.sleep(TELL_SECONDS)
+            if self.feed.watchers or not self._alone:
+                await self.tell()
+            else:
+                await self._look_up_makers()
+
+    async def follow(self, watcher: Watcher, after: tuple[int, bytes] | None) -> None:
+        """As the feed's, of what is so now."""
+        if not self.feed.watchers and self._alone:
             await self.tell()
+        self.feed.follow(watcher, after)
 
     async def tell(self) -> None:
         """What has changed since it was called last."""
-        makers = tuple(self._makers)
-        self._makers.clear()
-        for player in makers:
-            try:
-                await self._look_up(player)
-            except Unknown as error:
-                log_line.warning("open seats can't be looked up", why=repr(error))
+        await self._look_up_makers()
         seats = sorted((key, seat) for rows in self._seats.values() for key, seat in rows.items())[:ROWS_MAX]
         shown = list(islice((live for live in reversed(self._live.values()) if self._is_played(live)), ROWS_MAX))
         names = await self._names([bytes.fromhex(seat.player) for _, seat in seats], shown)
@@ -137,6 +150,15 @@ class Lobby:
                 "live": _by_game(row for rows in servers for row in rows.live),
             }
         )
+
+    async def _look_up_makers(self) -> None:
+        makers = tuple(self._makers)
+        self._makers.clear()
+        for player in makers:
+            try:
+                await self._look_up(player)
+            except Unknown as error:
+                log_line.warning("open seats can't be looked up", why=repr(error))
 
     def _is_played(self, live: Live) -> bool:
         """Whether somebody who sits there is here."""
