@@ -80,6 +80,8 @@ class RedisStore:
         """Replaced whenever it was looked who holds what."""
         self.trouble: Exception | None = None
         """Why not every key has a server now."""
+        self._trouble_at: float | None = None
+        """When it began, on the event loop's clock."""
         self._listeners: dict[bytes, Heard] = {}
         """By channel."""
         self._joined: list[Callable[[], None]] = []
@@ -184,7 +186,7 @@ class RedisStore:
         slot = slot_of(tag)
         fence = fence_beside(b"{" + tag + b"}")
         node, asking = self._owners[slot], False
-        again = Again(self._patience.wait_seconds_max)
+        again = Again(self._wait_seconds_max)
         while True:
             if node is None or not node.alive:
                 await self._await_change(again)
@@ -220,6 +222,13 @@ class RedisStore:
             else:
                 raise Unreachable(str(reply))
 
+    @property
+    def _wait_seconds_max(self) -> float:
+        """Of a call that comes now: nobody waits anew for what others have waited for in vain."""
+        patience, now = self._patience, asyncio.get_running_loop().time()
+        waited = 0.0 if self._trouble_at is None else now - self._trouble_at
+        return max(patience.wait_seconds_max - waited, min(patience.late_seconds_max, patience.wait_seconds_max))
+
     async def _redirected(self, rest: str, again: Again) -> _Node | None:
         """The node that the answer `SLOT HOST:PORT` names."""
         host, _, port = rest.partition(" ")[2].rpartition(":")
@@ -253,6 +262,8 @@ class RedisStore:
                 await self._look()
             except (OSError, TimeoutError, Lost, Refused) as error:
                 self.trouble = error
+            now = asyncio.get_running_loop().time()
+            self._trouble_at = (self._trouble_at or now) if self.trouble else None
             self._changed.set()
             self._changed = asyncio.Event()
             # However often somebody runs into a wall, it is looked for a door only so often.

@@ -39,6 +39,8 @@ class Patience:
     """How long replicas may take to have a write; below `reply_seconds_max`."""
     wait_seconds_max: float = 15.0
     """How long a call waits for a server that takes it, as in a failover; then it is Unknown or Unreachable."""
+    late_seconds_max: float = 1.0
+    """The same, for a call that comes when servers have been missing for so long already."""
     in_flight_max: int = 4096
     """Writes under way; more wait for their turn, and nobody is refused."""
     look_seconds: float = 5.0

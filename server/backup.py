@@ -73,7 +73,7 @@ class NoBackup(Exception):
 def backup(given: Settings, place: Path, keys: bool, told: Told) -> tuple[Path, Manifest]:
     """Into the file `place`, or one named by the time in the directory `place`. Raises NoBackup, OSError."""
     if given.redis is not None:
-        raise NoBackup("all of it is in Redis: back up its append-only file, and the keys (docs/operations.md)")
+        raise NoBackup("all of it is in Redis: redis-cli --rdb FILE, and the keys (docs/redis.md, Backup)")
     if not given.log.is_file():
         raise NoBackup(f"there is no log at {given.log}")
     made_ms = now_ms()

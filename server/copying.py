@@ -26,7 +26,7 @@ from server.moving import CannotMove, House, compare, finish, move
 from server.moving import Progress as Told
 from server.moving_files import check_files, move_files
 from server.moving_people import check_people, move_people
-from server.pen import HELD_MS, Pen, Signing
+from server.pen import HELD_MS, Pen, Signing, taken_up
 from server.people import People
 from server.settings import Settings
 from server.stores import FAULTS, SCHEMAS, Stores, pen_of, people_in, stores_to_move
@@ -111,7 +111,7 @@ async def _take(pen: Pen, name: str, seconds_max: float) -> None:
     until = asyncio.get_running_loop().time() + seconds_max
     while True:
         try:
-            await pen.take()
+            await taken_up(pen)
             return
         except Signing as error:
             if asyncio.get_running_loop().time() >= until:

@@ -23,6 +23,7 @@ HELD_MS = 5000
 """After so long without a sign of its holder the pen is free."""
 KEEP_SECONDS = 1.0
 LET_GO_SECONDS = 3.0
+AGAIN_SECONDS = 0.2
 PEN, CLAIMED = b"{ledger}:pen", b"{ledger}:claimed"
 
 
@@ -61,6 +62,20 @@ class Pen(Protocol):
 
     async def let_go(self) -> None:
         """Whether it is held or not."""
+
+
+async def taken_up(pen: Pen) -> None:
+    """Hold it, also after somebody who died with it, or was brought back from a backup. Raises Signing, Unknown."""
+    now = asyncio.get_running_loop().time
+    until = now() + HELD_MS / 1000
+    while True:
+        try:
+            await pen.take()
+            return
+        except Signing:
+            if now() > until:
+                raise
+        await asyncio.sleep(AGAIN_SECONDS)
 
 
 class FilePen:

@@ -20,7 +20,7 @@ from events.sqlite import SqliteLog
 from events.sqlite_ledger import SqliteLedger
 from events.sqlite_moving import SqliteMovable
 from server import sqlite_people
-from server.pen import FilePen, NoPen, Pen, RedisPen, Signing
+from server.pen import FilePen, NoPen, Pen, RedisPen, Signing, taken_up
 from server.people import People
 from server.redis_people import RedisPeople
 from server.settings import Settings
@@ -92,7 +92,7 @@ async def stores_to_refill(settings: Settings) -> AsyncIterator[Stores]:
     """While no server runs: the embedded file is locked, and nobody else has the pen. Raises FAULTS, Unknown."""
     async with stores(settings, SCHEMAS) as found:
         pen = pen_of(replace(settings, signs=True), found.redis)
-        await pen.take()
+        await taken_up(pen)
         try:
             yield found
             await pen.forget()

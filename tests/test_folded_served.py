@@ -112,7 +112,7 @@ async def test_all_servers_show_one_fold_and_the_command_line_rebuilds_it(tmp_pa
         assert (await commanded("leaderboard", "--force"))[0] == 0
         await all_is_as_published(store, [second])
     with second.http() as http:
-        audited = await asyncio.to_thread(run, "audit", "--all", str(http.base_url))
+        audited = await asyncio.to_thread(run, "audit", "--all", str(http.base_url), "--state", tmp_path / "seen")
     assert audited.returncode == 0, audited.stdout + audited.stderr
     assert second.stop() == -15
     assert "Traceback" not in second.errors

@@ -1,6 +1,7 @@
 """The log on Redis when things go wrong: what is torn, lost, full, missing or late never costs or doubles an event."""
 
 import asyncio
+import contextlib
 import datetime
 import ipaddress
 from collections.abc import AsyncIterator
@@ -149,6 +150,27 @@ async def test_an_append_whose_answer_is_eaten_is_unknown_and_stored_once(server
             await log.append(GAME, head, batch(head, b"b"))
         between.swallow = False
         assert [event.body for event in await log.read(GAME)] == [b"a", b"b"]
+
+
+async def test_nobody_waits_anew_for_a_server_that_others_have_waited_for_in_vain(tmp_path: Path) -> None:
+    patience = Patience(connect_seconds_max=1, wait_seconds_max=0.5, late_seconds_max=0.125)
+    async with redis_server(tmp_path) as server, redis_store(server.url, patience=patience) as store:
+        log = RedisLog(store)
+        server.kill()
+        with pytest.raises(Unreachable, match=r"for 0\.5 s: "):
+            await log.head(GAME)
+        with pytest.raises(Unreachable, match=r"for 0\.125 s: "):
+            await log.head(GAME)
+        await server.start()
+        with anyio.fail_after(wait_seconds_max):
+            while True:
+                with contextlib.suppress(Unreachable):
+                    assert await log.head(GAME) == origin(GAME)
+                    break
+        server.kill()
+        # The next time is another time.
+        with pytest.raises(Unreachable, match=r"for 0\.[45]\d* s: "):
+            await log.head(GAME)
 
 
 async def test_an_append_that_was_never_sent_is_unknown_in_time_and_not_stored(server: RedisServer) -> None:
