@@ -1,5 +1,6 @@
 """What a measurement is: series side by side in one run, their medians and ratio, and what the machine was."""
 
+import gc
 import json
 import os
 import platform
@@ -13,6 +14,8 @@ from importlib.metadata import version
 from pathlib import Path
 from statistics import median, quantiles
 from typing import Any
+
+from server.app import COLLECT_AFTER
 
 ROOT = Path(__file__).parent.parent
 VERSIONS = ("starlette", "uvicorn", "uvloop", "websockets", "msgpack", "msgspec", "hiredis")
@@ -214,3 +217,10 @@ def write(path: Path, found: Mapping[str, Any]) -> None:
 
 def _lines(path: str) -> list[str]:
     return Path(path).read_text().splitlines() if Path(path).exists() else []
+
+
+def leave_alone() -> None:
+    """What was made so far the collector needn't look at again, as in a server that runs (server/app.py)."""
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(*COLLECT_AFTER)

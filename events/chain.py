@@ -6,18 +6,19 @@ hash_0 = SHA-256("statecraft game v1\\0" || game); hash_v = SHA-256("statecraft 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
+from typing import NamedTuple
+
+_EVENT = b"statecraft event v1\0"
 
 
-@dataclass(frozen=True, slots=True)
-class Head:
+class Head(NamedTuple):
     """Version (0 for an empty log, then 1, 2 …) and hash (32 bytes) of a log's last event."""
 
     version: int
     hash: bytes
 
 
-@dataclass(frozen=True, slots=True)
-class Stored:
+class Stored(NamedTuple):
     """An event as it is stored."""
 
     version: int
@@ -45,7 +46,7 @@ def origin(game: bytes) -> Head:
 
 def link(hash_before: bytes, body: bytes) -> bytes:
     """The hash of the event with `body` that follows the one with `hash_before`, 32 bytes."""
-    return sha256(b"statecraft event v1\0" + hash_before + body).digest()
+    return sha256(_EVENT + hash_before + body).digest()
 
 
 def extend(head: Head, bodies: Iterable[bytes]) -> tuple[Stored, ...]:
@@ -60,10 +61,12 @@ def extend(head: Head, bodies: Iterable[bytes]) -> tuple[Stored, ...]:
 
 def check(head: Head, events: Sequence[Stored]) -> Broken | None:
     """Whether `events` follow `head` without gap, repeat or change."""
-    for event in events:
-        if event.version != head.version + 1:
-            return Broken(head.version + 1, f"event {head.version + 1} is missing: {event.version} stands in its place")
-        if event.hash != link(head.hash, event.body):
-            return Broken(event.version, f"the bytes of event {event.version} do not give its hash")
-        head = event.head
+    version, before = head.version, head.hash
+    for number, hash_, body in events:
+        version += 1
+        if number != version:
+            return Broken(version, f"event {version} is missing: {number} stands in its place")
+        if hash_ != sha256(_EVENT + before + body).digest():
+            return Broken(version, f"the bytes of event {version} do not give its hash")
+        before = hash_
     return None

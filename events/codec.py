@@ -6,11 +6,19 @@ is a new name), `at_ms` Unix time in milliseconds, `cause` 16 bytes. Only the sh
 one fact has exactly one encoding.
 """
 
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, fields
 from hashlib import sha256
+from typing import Annotated, Any, Literal, get_type_hints
 
-from events.shapes import Undecodable, is_, pack, shape, unpack
+import msgspec
+from msgspec import Meta
+
+from events.chain import Stored
+from events.shapes import Undecodable, shape
+from events.strict import Decoder, decoder, pack
 from rules.catalogue import FACTS
+from rules.frozen import builder
 from rules.game import CallTime, Command, Fact
 from rules.timing import Clock
 
@@ -20,7 +28,7 @@ SERVER_SEAT = 255
 """The seat in the cause of what no seat asked for."""
 NOBODY = bytes(16)
 
-_SHAPES = {name: shape(fact) for name, fact in FACTS.items()}
+_FIELDS = {fact: shape(fact).values for fact in FACTS.values()}
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,9 +66,8 @@ def encode(event: Event) -> bytes:
 
 def body(at_ms: int, cause: bytes, fact: Fact) -> bytes:
     """As an event's, without making one."""
-    name = type(fact).__name__
-    packed: bytes = pack((FORMAT, name, at_ms, cause, *_SHAPES[name].values(fact)))
-    return packed
+    kind = type(fact)
+    return pack((FORMAT, kind.__name__, at_ms, cause, *_FIELDS[kind](fact)))
 
 
 def name(body: bytes) -> str:
@@ -71,16 +78,43 @@ def name(body: bytes) -> str:
 
 def decode(body: bytes) -> Event:
     """Raises Undecodable, with what was expected and what came."""
-    values = unpack(body)
-    if len(values) < 4:
-        raise Undecodable("an event is an array of at least four values")
-    format_, name, at_ms, cause_, *rest = values
-    if not is_(format_, int) or format_ != FORMAT:
-        raise Undecodable(f"format {format_!r}, this version knows {FORMAT}")
-    if not isinstance(name, str) or name not in _SHAPES:
-        raise Undecodable(f"no fact is called {name!r}")
-    if not is_(at_ms, int) or at_ms < 0:
-        raise Undecodable(f"at_ms is {at_ms!r}, not milliseconds")
-    if not is_(cause_, bytes) or len(cause_) != CAUSE_BYTES:
-        raise Undecodable("a cause has 16 bytes")
-    return Event(at_ms, cause_, _SHAPES[name].make(tuple(rest)))
+    build, values = _read(body)
+    return _event(values[2], values[3], build(*values[4:]))
+
+
+def facts(events: Iterable[Stored]) -> Iterator[Fact]:
+    """What happened, alone: for folds. Checked as by `decode`. Raises Undecodable at the event that it can't read."""
+    for _, _, body in events:
+        build, values = _read(body)
+        yield build(*values[4:])
+
+
+def _read(body: bytes) -> tuple[Callable[..., Fact], tuple[Any, ...]]:
+    """What makes the fact, and all values of the array: each of its type, in the one form that counts."""
+    known = _KNOWN.get(body[_NAME])
+    if known is None:
+        raise Undecodable(f"not an event of format {FORMAT} with a fact that is known: {body[:40].hex()}")
+    build, decode = known
+    try:
+        values = decode(body)
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        raise Undecodable(f"no {name(body)}: {error}") from error
+    if pack(values) != body:
+        raise Undecodable(f"{name(body)}: not the shortest form")
+    return build, values
+
+
+_Cause = Annotated[bytes, Meta(min_length=CAUSE_BYTES, max_length=CAUSE_BYTES)]
+
+
+def _known(fact: type[Any]) -> tuple[Callable[..., Fact], Decoder]:
+    hints = get_type_hints(fact)
+    head = (Literal[FORMAT], Literal[fact.__name__], int, _Cause)
+    return builder(fact), decoder((*head, *(hints[field.name] for field in fields(fact))))
+
+
+_NAME = slice(2, 7)
+"""Where a name's length and its first letters stand in a body, behind the heads of a short array and of the format."""
+_KNOWN = {pack((FORMAT, name))[_NAME]: _known(fact) for name, fact in FACTS.items()}
+assert len(_KNOWN) == len(FACTS), "what stands there tells all facts apart"
+_event = builder(Event)

@@ -171,7 +171,7 @@ class SqliteLog:
                 raise LetGo(game, head)
             return rows
 
-        return [Stored(*row) for row in await self._database.read(events)]
+        return list(map(Stored._make, await self._database.read(events)))
 
     async def games(self, after: bytes = b"", limit: int = 1000) -> Sequence[bytes]:
         rows = await self._rows("SELECT game FROM games WHERE game > ? ORDER BY game LIMIT ?", (after, limit))

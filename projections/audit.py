@@ -1,6 +1,5 @@
 """Checking a saved game from its bytes alone: chain, promises, deal, every rule and every choice of the house."""
 
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from events import chain, codec
@@ -147,39 +146,32 @@ def _replay(rules: Rules, table: Table, dealer: Dealer, events: list[codec.Event
         if first.cause in causes:
             raise _Failed(at + 1, "its cause stands at an earlier append, so one command was taken twice")
         causes.add(first.cause)
-        asked = _asked(rules, table, clock, facts[at:], first, at + 1)
-        for expected in _next(rules, table, dealer, asked, first, at + 1, findings):
+        asked = _asked(rules, table, clock, facts[at : at + game.ASKED_FACTS], first, at + 1)
+        moved = _moved(rules, table, dealer, asked, first, at + 1)
+        for expected in moved.facts:
             if at == len(facts):
                 raise _Failed(at, f"after this event {expected} is missing")
             if facts[at] != expected:
                 raise _Failed(at + 1, f"expected {expected}, but {facts[at]} stands here")
             if (events[at].cause, events[at].at_ms) != (first.cause, first.at_ms):
                 raise _Failed(at + 1, "what was due carries the time and the cause of the command before it")
-            table = game.evolve(rules, table, facts[at])
-            dealer = game.follow(rules, dealer, facts[at])
-            clock = timing.step(rules, clock, table, facts[at : at + 1], first.at_ms)
+            findings.count(_said(expected))
             at += 1
+        # What stands here is what moved: so both folds of it are known already.
+        table, dealer = moved.table, moved.dealer
+        clock = timing.step(rules, clock, table, moved.facts, first.at_ms)
     findings.result = _result(table)
 
 
-def _next(
-    rules: Rules,
-    table: Table,
-    dealer: Dealer,
-    asked: tuple[int, game.Command],
-    event: codec.Event,
-    version: int,
-    findings: Findings,
-) -> Iterator[game.Fact]:
+def _moved(
+    rules: Rules, table: Table, dealer: Dealer, asked: tuple[int, game.Command], event: codec.Event, version: int
+) -> Moved:
     """One append, as it must be: what the command does, with all that was due after it."""
     seat, command = asked
     moved = game.move(rules, table, dealer, seat, command, event.at_ms)
     if isinstance(moved, Refused):
         raise _Failed(version, f"{command} from seat {seat} is against the rules here: {moved.reason}")
-    assert isinstance(moved, Moved)
-    for fact in moved.facts:
-        yield fact
-        findings.count(_said(fact))
+    return moved
 
 
 def _asked(

@@ -83,9 +83,16 @@ class Recording:
         return self._forward(self._kept[version // KEPT_EVERY], version)
 
     def _forward(self, moment: Moment, version: int) -> Moment:
-        while moment.version < version:
-            moment = self.after(moment)
-        return moment
+        between = self.events[moment.version : version]
+        if not between:
+            return moment
+        facts = list(codec.facts(between))
+        table, dealer = moment.table, moment.dealer
+        if dealer is None:
+            table = game.evolve_all(self.rules, table, facts)
+        else:
+            table, dealer = game.fold(self.rules, table, dealer, facts)
+        return Moment(version, self.at_ms(version), facts[-1], table, _hands(self.rules, dealer), dealer)
 
     def after(self, moment: Moment) -> Moment:
         """The next moment. Raises Undecodable."""

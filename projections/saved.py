@@ -34,8 +34,7 @@ def first_line(game: bytes) -> str:
 
 def line(event: Stored) -> str:
     body = base64.b64encode(event.body).decode()
-    values = {"version": event.version, "hash": event.hash.hex(), "body": body}
-    return json.dumps(values, separators=(",", ":")) + "\n"
+    return f'{{"version":{event.version},"hash":"{event.hash.hex()}","body":"{body}"}}\n'
 
 
 def save(game: bytes, events: Iterable[Stored]) -> str:

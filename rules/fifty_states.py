@@ -1,11 +1,12 @@
 """The Game of 50 States, `fifty-states/1`: every rule of it, and nothing else (RULES.md, fifty-states/1)."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TypeVar
 
 from rules import fairness, strategic
 from rules.fairness import Purpose, Stream
+from rules.frozen import builder
 from rules.game import (
     HOUSE_SEAT,
     SEATS,
@@ -259,10 +260,14 @@ def waits(position: Position) -> tuple[str, int]:
 # ---------------------------------------------------------------- the folds
 
 
+_position = builder(Position)
+_hands = builder(Hands)
+
+
 def evolve(position: Position, fact: Fact) -> Position:
     match fact:
         case Committed():
-            return Position(
+            return _position(
                 position.battle,
                 position.round,
                 position.match,
@@ -275,7 +280,7 @@ def evolve(position: Position, fact: Fact) -> Position:
             )
         case Revealed() | Played():
             seat = fact.seat
-            return Position(
+            return _position(
                 position.battle,
                 position.round,
                 position.match,
@@ -288,7 +293,7 @@ def evolve(position: Position, fact: Fact) -> Position:
             )
         case Captured():
             seat = fact.seat
-            return Position(
+            return _position(
                 fact.battle + 1,
                 position.round,
                 position.match + 1,
@@ -309,7 +314,17 @@ def evolve(position: Position, fact: Fact) -> Position:
                 position.sizes[0] + len(position.captured[0]),
                 position.sizes[1] + len(position.captured[1]),
             )
-            return replace(position, round=round + 1, match=1, known=known, sizes=sizes, captured=((), ()))
+            return _position(
+                position.battle,
+                round + 1,
+                1,
+                sizes,
+                known,
+                ((), ()),
+                position.discarded,
+                position.seals,
+                position.shown,
+            )
         case _:
             return position
 
@@ -318,16 +333,16 @@ def follow(hands: Hands, fact: Fact) -> Hands:
     match fact:
         case Revealed() | Played():
             seat = fact.seat
-            return Hands(_with(hands.current, seat, _without(hands.current[seat], fact.card)), hands.captured)
+            return _hands(_with(hands.current, seat, _without(hands.current[seat], fact.card)), hands.captured)
         case Captured():
             seat = fact.seat
-            return Hands(hands.current, _with(hands.captured, seat, _joined(hands.captured[seat], (fact.card,))))
+            return _hands(hands.current, _with(hands.captured, seat, _joined(hands.captured[seat], (fact.card,))))
         case RoundEnded():
             current = (
                 _joined(hands.current[0], hands.captured[0]),
                 _joined(hands.current[1], hands.captured[1]),
             )
-            return Hands(current, ((), ()))
+            return _hands(current, ((), ()))
         case _:
             return hands
 

@@ -4,7 +4,7 @@ A game's own rules are one value, `Rules`; its facts and commands ride on the on
 (`decide`, `due`), two fold them (`evolve`, `follow`), and `move` is the one loop that joins them, for all games.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Any, NewType, assert_never, get_args, get_type_hints
@@ -12,6 +12,7 @@ from typing import Any, NewType, assert_never, get_args, get_type_hints
 from rules import fairness
 from rules.cast import CAST
 from rules.fairness import NO_ENTROPY, Purpose, Stream
+from rules.frozen import builder
 
 Card = NewType("Card", int)
 """A card face. Whatever may carry one is typed so, and the secrecy tests look for exactly this type."""
@@ -559,20 +560,58 @@ def owes(rules: Rules, table: Table) -> tuple[int, ...]:
     return rules.owing(table)
 
 
+_table = builder(Table)
+_dealer = builder(Dealer)
+
+
 def evolve(rules: Rules, table: Table, fact: Fact) -> Table:
     """The table after a fact. A stored fact has happened: this never refuses."""
     if type(fact) in _LIFE_FACTS:
         return _lived(rules, table, fact)
     if table.position is None:
         return table
+    return _at(table, rules.evolve(table.position, fact))
+
+
+def evolve_all(rules: Rules, table: Table, facts: Iterable[Fact]) -> Table:
+    """`evolve` of each fact after the other. Between facts of the game's own only its position is made anew."""
+    position, evolve_own = table.position, rules.evolve
+    for fact in facts:
+        if type(fact) in _LIFE_FACTS:
+            table = _lived(rules, _at(table, position), fact)
+            position = table.position
+        elif position is not None:
+            position = evolve_own(position, fact)
+    return _at(table, position)
+
+
+def fold(rules: Rules, table: Table, dealer: Dealer, facts: Iterable[Fact]) -> tuple[Table, Dealer]:
+    """`evolve` and `follow` of each fact after the other, as `evolve_all`."""
+    position, evolve_own = table.position, rules.evolve
+    hands, follow_own = dealer.hands, rules.follow
+    for fact in facts:
+        if type(fact) in _LIFE_FACTS:
+            table, dealer = _lived(rules, _at(table, position), fact), _heard(rules, _holding(dealer, hands), fact)
+            position, hands = table.position, dealer.hands
+            continue
+        if position is not None:
+            position = evolve_own(position, fact)
+        if hands is not None:
+            hands = follow_own(hands, fact)
+    return _at(table, position), _holding(dealer, hands)
+
+
+def _at(table: Table, position: Any) -> Table:
+    if position is table.position:
+        return table
     # Field by field, as everything that happens often: `replace` looks at the class anew each time, for half of a move.
-    return Table(
+    return _table(
         table.game,
         table.opened,
         table.seats,
         table.reserved,
         table.mixed,
-        rules.evolve(table.position, fact),
+        position,
         table.resigned,
         table.late,
         table.finished,
@@ -614,13 +653,20 @@ def _lived(rules: Rules, table: Table, fact: LifeFact) -> Table:
 
 def follow(rules: Rules, dealer: Dealer, fact: Fact) -> Dealer:
     """What the dealer knows after a fact. Never refuses."""
-    if type(fact) not in _LIFE_FACTS:
-        if dealer.hands is None:
-            return dealer
-        hands = rules.follow(dealer.hands, fact)
-        if hands is dealer.hands:
-            return dealer
-        return Dealer(dealer.game, dealer.secret, dealer.settings, dealer.entropies, dealer.seed, hands)
+    if type(fact) in _LIFE_FACTS:
+        return _heard(rules, dealer, fact)
+    if dealer.hands is None:
+        return dealer
+    return _holding(dealer, rules.follow(dealer.hands, fact))
+
+
+def _holding(dealer: Dealer, hands: Any) -> Dealer:
+    if hands is dealer.hands:
+        return dealer
+    return _dealer(dealer.game, dealer.secret, dealer.settings, dealer.entropies, dealer.seed, hands)
+
+
+def _heard(rules: Rules, dealer: Dealer, fact: LifeFact) -> Dealer:
     match fact:
         case Opened(mode=mode, settings=settings):
             house = mode != VERSUS
@@ -645,6 +691,10 @@ def shows_cards(rules: Rules, fact: Fact) -> bool:
     if isinstance(fact, Dealt):
         return not rules.luck
     return any(hint is Card or Card in get_args(hint) for hint in get_type_hints(type(fact)).values())
+
+
+ASKED_FACTS = 3
+"""So many of the next facts tell what was asked, or all that there are."""
 
 
 def asked(rules: Rules, table: Table, facts: tuple[Fact, ...]) -> tuple[int, Command] | None:

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import Final
 
 from rules import open_deals
@@ -121,6 +122,7 @@ def settings(variant: Variant, mode: str, given: Mapping[str, int | str]) -> Set
     return tuple(sorted(whole.items()))
 
 
+@lru_cache(maxsize=256)  # of few settings, but those with a seed are of one game alone
 def in_force(variant: Variant, settings: Settings) -> Variant:
     """The variant as a game with these settings plays it."""
     for setting in settings:

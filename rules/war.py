@@ -4,13 +4,14 @@ No choice exists, so a battle lies in the piles before it is turned: `fight` say
 place that does. `due` reads the next fact off it, `play_out` runs through a game with it.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from typing import NamedTuple
 
 from rules import open_deals, variants
 from rules.cards import CARDS, DECK, RANKS, rank
 from rules.fairness import Purpose, Stream
+from rules.frozen import builder
 from rules.game import (
     HOUSE_SEAT,
     SEATS,
@@ -319,54 +320,82 @@ def overdue(table: Table) -> tuple[Fact, ...]:
 # ---------------------------------------------------------------- the folds
 
 
+# Field by field and what comes most often first, by `isinstance`, for half of what a `match` costs: a long game has
+# thousands of each.
+
+_position = builder(Position)
+_hands = builder(Hands)
+
+
 def evolve(position: Position, fact: Fact) -> Position:
-    match fact:
-        case Readied(seat, through):
-            return replace(position, through=_with(position.through, seat, through))
-        case Turned(battle, cards):
-            begun = position.in_play == (0, 0)
-            return replace(
-                position,
-                battles=battle,
-                wars=position.wars + (rank(cards[0]) == rank(cards[1])),
-                sizes=(position.sizes[0] - 1, position.sizes[1] - 1),
-                in_play=(position.in_play[0] + 1, position.in_play[1] + 1),
-                rows=(cards,) if begun else (*position.rows, cards),
-                laid=() if begun else position.laid,
-                winner=None,
-            )
-        case Laid(_, (a, b)):
-            return replace(
-                position,
-                sizes=(position.sizes[0] - a, position.sizes[1] - b),
-                in_play=(position.in_play[0] + a, position.in_play[1] + b),
-                laid=(*position.laid, (a, b)),
-            )
-        case Taken(battle, seat, count):
-            own = count == position.in_play[seat]
-            left = _with(position.in_play, seat, 0) if own else (0, 0)
-            return replace(
-                position,
-                battle=battle + (left == (0, 0)),
-                sizes=_with(position.sizes, seat, position.sizes[seat] + count),
-                in_play=left,
-                winner=None if own else seat,
-            )
-        case _:
-            return position
+    if isinstance(fact, Turned):
+        first, second = fact.cards
+        a, b = position.in_play
+        begun = a == b == 0
+        return _position(
+            position.battle,
+            fact.battle,
+            position.wars + (rank(first) == rank(second)),
+            (position.sizes[0] - 1, position.sizes[1] - 1),
+            (a + 1, b + 1),
+            (fact.cards,) if begun else (*position.rows, fact.cards),
+            () if begun else position.laid,
+            None,
+            position.through,
+        )
+    if isinstance(fact, Taken):
+        seat, count = fact.seat, fact.count
+        own = count == position.in_play[seat]
+        left = _with(position.in_play, seat, 0) if own else (0, 0)
+        return _position(
+            fact.battle + (left == (0, 0)),
+            position.battles,
+            position.wars,
+            _with(position.sizes, seat, position.sizes[seat] + count),
+            left,
+            position.rows,
+            position.laid,
+            None if own else seat,
+            position.through,
+        )
+    if isinstance(fact, Readied):
+        return _position(
+            position.battle,
+            position.battles,
+            position.wars,
+            position.sizes,
+            position.in_play,
+            position.rows,
+            position.laid,
+            position.winner,
+            _with(position.through, fact.seat, fact.through),
+        )
+    if isinstance(fact, Laid):
+        a, b = fact.counts
+        return _position(
+            position.battle,
+            position.battles,
+            position.wars,
+            (position.sizes[0] - a, position.sizes[1] - b),
+            (position.in_play[0] + a, position.in_play[1] + b),
+            position.rows,
+            (*position.laid, fact.counts),
+            position.winner,
+            position.through,
+        )
+    return position
 
 
 def follow(variant: Variant, hands: Hands, fact: Fact) -> Hands:
-    match fact:
-        case Turned():
-            return replace(hands, in_play=(hands.in_play[0] + 1, hands.in_play[1] + 1))
-        case Laid(_, (a, b)):
-            return replace(hands, in_play=(hands.in_play[0] + a, hands.in_play[1] + b))
-        case Taken(battle, seat, count):
-            piles, in_play = take(variant, hands.piles, hands.in_play, seat, count, battle, hands.seed)
-            return replace(hands, piles=piles, in_play=in_play)
-        case _:
-            return hands
+    if isinstance(fact, Turned):
+        return _hands(hands.piles, (hands.in_play[0] + 1, hands.in_play[1] + 1), hands.seed)
+    if isinstance(fact, Taken):
+        piles, in_play = take(variant, hands.piles, hands.in_play, fact.seat, fact.count, fact.battle, hands.seed)
+        return _hands(piles, in_play, hands.seed)
+    if isinstance(fact, Laid):
+        a, b = fact.counts
+        return _hands(hands.piles, (hands.in_play[0] + a, hands.in_play[1] + b), hands.seed)
+    return hands
 
 
 def hand(hands: Hands, seat: int) -> tuple[Card, ...]:

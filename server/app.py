@@ -160,7 +160,11 @@ async def _parts(settings: Settings) -> AsyncIterator[Parts]:
             recent.on_fork(games.lose)
             found.redis.on_join(recent.suspect)
         rating = partial(ratings.rating, projector)
-        meeting = hall(games, audience, _meetings(found), rating, people.called, now_ms, keys.newest, _others(found))
+        doors = Doors()
+        meeting = hall(
+            *(games, audience, _meetings(found), rating, people.called, now_ms, keys.newest, _others(found)),
+            emptying=lambda: doors.emptying,
+        )
         opened.push_async_callback(meeting.end)
         yield Parts(
             settings=settings,
@@ -185,7 +189,7 @@ async def _parts(settings: Settings) -> AsyncIterator[Parts]:
             beats=Beats(log),
             sweep=Sweep(games, log, now_ms, tally),
             tally=tally,
-            doors=Doors(),
+            doors=doors,
             sessions=sessions,
         )
 

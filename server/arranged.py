@@ -5,7 +5,7 @@ Who waits in the queue waits through a connection, which ends with the server.
 
 import asyncio
 import sqlite3
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -61,6 +61,12 @@ class ArrangedGames(Protocol):
     async def put_met(self, met: Sequence[Met]) -> None:
         """Those that aren't there are counted. Raises Unknown."""
 
+    async def instead(self) -> Mapping[bytes, bytes]:
+        """The ids that stand for games of which nothing was left."""
+
+    async def put_instead(self, instead: Mapping[bytes, bytes]) -> None:
+        """Raises Unknown."""
+
 
 class SqliteArranged:
     """`ArrangedGames` in a Database opened with the log's and the meetings' SCHEMA."""
@@ -102,6 +108,17 @@ class SqliteArranged:
 
         await self._database.write(job)
 
+    async def instead(self) -> Mapping[bytes, bytes]:
+        return dict(await self._rows("SELECT game, fresh FROM meetings_instead", ()))
+
+    async def put_instead(self, instead: Mapping[bytes, bytes]) -> None:
+        rows = list(instead.items())
+
+        def job(connection: sqlite3.Connection) -> None:
+            connection.executemany("INSERT OR IGNORE INTO meetings_instead VALUES (?, ?)", rows)
+
+        await self._database.write(job)
+
     async def _rows(self, query: str, values: tuple[Any, ...]) -> list[tuple[Any, ...]]:
         return await self._database.read(lambda connection: connection.execute(query, values).fetchall())
 
@@ -114,6 +131,13 @@ COUNT = Script(
     if not redis.call('SET', paired, value, 'NX', 'EX', day_seconds) then return end
     redis.call('HINCRBY', day, met, 1)
     redis.call('EXPIRE', day, day_seconds)
+    """
+)
+
+
+PUT_INSTEAD = Script(
+    """
+    for at = 1, #ARGV, 2 do redis.call('HSETNX', KEYS[1], ARGV[at], ARGV[at + 1]) end
     """
 )
 
@@ -161,3 +185,13 @@ class RedisArranged:
             field = keys.met_field(each.ladder, *each.players)
             both = (keys.day_key(each.day), keys.paired_key(each.game))
             await self._store.write(keys.TAG, COUNT, both, (keys.DAY_SECONDS, field, b"%d %b" % (each.day, field)))
+
+    async def instead(self) -> Mapping[bytes, bytes]:
+        found: dict[bytes, bytes] = await self._store.read(keys.TAG, "HGETALL", keys.INSTEAD)
+        return found
+
+    async def put_instead(self, instead: Mapping[bytes, bytes]) -> None:
+        pairs = list(instead.items())
+        for start in range(0, len(pairs), PAGE):
+            given = [id_ for pair in pairs[start : start + PAGE] for id_ in pair]
+            await self._store.write(keys.TAG, PUT_INSTEAD, (keys.INSTEAD,), given)

@@ -29,11 +29,13 @@ log_line = structlog.get_logger()
 class Between:
     """Arranges games between people, and seats them."""
 
-    def __init__(self, games: Games, meetings: Meetings, key: bytes) -> None:
-        """`key`: secret, so that nobody can tell a game's id before it is arranged."""
+    def __init__(self, games: Games, meetings: Meetings, key: bytes, connected: Callable[[bytes], bool]) -> None:
+        """`key`: secret, so that nobody can tell a game's id before it is arranged. `connected`: whether one of the
+        player's connections lasts."""
         self._games = games
         self._meetings = meetings
         self._key = key
+        self._connected = connected
         self._listeners: list[Callable[[bytes], None]] = []
         self._asking: set[bytes] = set()
         """Players who asked for a rematch here."""
@@ -44,7 +46,8 @@ class Between:
         """Be told of a player whose games or offers have changed."""
         self._listeners.append(changed)
 
-    def _tell(self, *players: bytes) -> None:
+    def tell(self, *players: bytes) -> None:
+        """Their games or offers have changed. Empty: nobody."""
         for player in filter(None, players):
             for changed in self._listeners:
                 changed(player)
@@ -58,7 +61,7 @@ class Between:
         whole = rules.settings(VERSUS, dict(settings))
         if isinstance(whole, Refused):
             return whole.reason
-        id_ = self._id(b"invite", player + command_id.encode())
+        id_ = await self._meetings.instead(self._id(b"invite", player + command_id.encode()))
         known = await self._games.at(id_)
         if known is None and len([each for each, _ in await self.unfinished(player) if not each.counts]) >= (
             INVITATIONS_MAX
@@ -80,19 +83,8 @@ class Between:
             return head
         if not known:
             await self._meetings.opened(meeting.game)
-        self._tell(*meeting.players)
+        self.tell(*meeting.players)
         return meeting.game, head
-
-    async def resume(self) -> Sequence[Meeting]:
-        """Open what was arranged and isn't open: a server died between, or couldn't say whether it was stored."""
-        unopened = await self._meetings.unopened()
-        for meeting in unopened:
-            try:
-                await self.open(meeting)
-            except Damaged as error:
-                log_line.error("damaged game", game=meeting.game.hex(), version=error.version, why=error.why)
-                await self._meetings.forget(meeting.game, void=True)
-        return unopened
 
     def _id(self, purpose: bytes, what: bytes) -> bytes:
         return hmac.digest(self._key, b"statecraft " + purpose + b" v1\0" + what, "sha256")[:GAME_BYTES]
@@ -113,7 +105,7 @@ class Between:
         head = await self._games.sit(live, player, entropy_hash, command_id, befores)
         if joins and head in (Reason.SEAT_TAKEN, Reason.OVER):
             await self._meetings.missed(player, id_)
-        self._tell(player)
+        self.tell(player)
         return head
 
     async def _keeps_out(self, live: Live, player: bytes) -> bool:
@@ -131,7 +123,7 @@ class Between:
             except Damaged:
                 live = None
             if live is not None and live.table.finished is not None:
-                self._start(self._meetings.forget(meeting.game, _is_void(live)))
+                self._start(self._meetings.forget(meeting.game, _is_no_game(live)))
             elif live is not None and _seat(live, player) is not None:
                 found.append((meeting, live))
         return found
@@ -151,17 +143,17 @@ class Between:
         if live.table.finished is None:
             return Trouble.NOT_OVER
         assert live.table.opened is not None
-        fresh = self._id(b"rematch", id_)
+        fresh = await self._meetings.instead(self._id(b"rematch", id_))
         known = await self._games.at(fresh)
         other = players[1 - players.index(player)]
         if known is None and await self._meetings.offer(Rematch(id_, live.rules.name, player, other)) == player:
-            self._asking.add(player)
-            self._tell(other)
+            self._asks(player)
+            self.tell(other)
             return None
         meeting = Meeting(fresh, live.rules.name, live.table.opened.settings, players[::-1], False, False)
         opened = await self._open(meeting, known is not None)
         await self._meetings.accept(id_)
-        self._tell(player)
+        self.tell(player)
         return opened
 
     async def offers(self, player: bytes) -> Sequence[Rematch]:
@@ -172,6 +164,17 @@ class Between:
         """Whoever asked for a rematch here, and perhaps still does."""
         return self._asking
 
+    async def comes(self, player: bytes) -> None:
+        """The player is here, perhaps from a server that ended: what he asked for there he asks for here. Raises
+        Unknown."""
+        if await self._meetings.asks(player):
+            self._asks(player)
+
+    def _asks(self, player: bytes) -> None:
+        self._asking.add(player)
+        if not self._connected(player):
+            self.gone(player)  # While the store was asked.
+
     def gone(self, player: bytes) -> None:
         """The player's last connection has ended, and with it what he asked for."""
         if player in self._asking:
@@ -180,7 +183,7 @@ class Between:
 
     async def _withdraw(self, player: bytes) -> None:
         for other in await self._meetings.withdraw(player):
-            self._tell(other)
+            self.tell(other)
 
     # ------------------------------------------------------------ what games tell
 
@@ -191,8 +194,8 @@ class Between:
             self._start(self._over(live))
 
     async def _over(self, live: Live) -> None:
-        await self._meetings.forget(live.game, _is_void(live))
-        self._tell(*players_of(live))
+        await self._meetings.forget(live.game, _is_no_game(live))
+        self.tell(*players_of(live))
 
     def _start(self, work: Coroutine[Any, Any, None]) -> None:
         task = asyncio.get_running_loop().create_task(work)
@@ -212,9 +215,9 @@ def players_of(live: Live) -> tuple[bytes, bytes]:
     return first, second
 
 
-def _is_void(live: Live) -> bool:
-    """Whether it ended before there was a game."""
-    return live.table.finished is not None and live.table.finished.reason == "void"
+def _is_no_game(live: Live) -> bool:
+    """Whether it ended before there was a game, or was annulled since the store had lost some of it."""
+    return live.table.finished is not None and live.table.finished.reason in ("void", "lost")
 
 
 def _seat(live: Live, player: bytes) -> int | None:

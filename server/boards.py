@@ -141,7 +141,7 @@ class Standings:
 
     def _places(self, places: tuple[Place, ...]) -> Places:
         at = self._checkpoint
-        return Places(at.as_of, at.leaf_hash, len(self._ranking), places, self.moved_as_of)
+        return Places(at.as_of, at.leaf_hash, len(self._ranking), places, self.moved_as_of, self._generation)
 
 
 @dataclass

@@ -19,17 +19,17 @@ from server import meetings, shared_keys
 from server.archive import archive
 from server.archived import ArchivedLog
 from server.arranged import ArrangedGames, RedisArranged, SqliteArranged
-from server.backup import Heads, said
+from server.backup import said
 from server.games import Damaged
 from server.keys import BadKeys, has_keys, has_ledger_key
-from server.moving import CannotMove, House, compare, finish, move
+from server.moving import CannotMove, House, Moved, compare, finish, move
 from server.moving import Progress as Told
 from server.moving_files import check_files, move_files
 from server.moving_people import check_people, move_people
-from server.pen import HELD_MS, Pen, Signing, taken_up
+from server.pen import HELD_MS, FilePen, Pen, RedisPen, Signing, taken_up
 from server.people import People
 from server.settings import Settings
-from server.stores import FAULTS, SCHEMAS, Stores, pen_of, people_in, stores_to_move
+from server.stores import FAULTS, SCHEMAS, Stores, people_in, stores_to_move
 from server.terminal import BAR, Data, chosen, err, fail, out
 
 PEN_SECONDS_MAX = HELD_MS / 1000 + 1
@@ -43,7 +43,7 @@ def settings_of(place: str, given: Settings) -> Settings:
     return replace(given, redis=None, data=Path(place))
 
 
-async def copied(source: Settings, target: Settings, bar: Progress) -> Heads:
+async def copied(source: Settings, target: Settings, bar: Progress) -> Moved:
     """Raises FAULTS, CannotMove, Unknown, BadKeys, Damaged, Conflict, BaseError."""
     _check_places(source, target)
     told = _told(bar)
@@ -54,11 +54,11 @@ async def copied(source: Settings, target: Settings, bar: Progress) -> Heads:
         # From here on until all is compared, nobody serves from it.
         await second.house.movable.put_unfinished(True)
         await move_files(source, target, told)
-        heads = await move(first.house, second.house, told)
+        moved = await move(first.house, second.house, told)
         # Last, and quick: who is erased meanwhile, which no lock hinders, mustn't come back by the copy.
         await move_people(first.people, second.people, told)
         await finish(first.house, second.house)
-        return heads
+        return moved
 
 
 def _check_places(source: Settings, target: Settings) -> None:
@@ -95,7 +95,9 @@ async def _opened(given: Settings) -> AsyncIterator[_Opened]:
     """With the pen in hand: nobody signs meanwhile. Raises FAULTS, Unknown."""
     given.data.mkdir(parents=True, exist_ok=True)
     async with stores_to_move(given, (*SCHEMAS, meetings.SCHEMA, sqlite_moving.SCHEMA)) as found:
-        pen, name = pen_of(replace(given, signs=True), found.redis), str(given.redis or given.log)
+        # Of a file and a Redis with the same keys both are held, each by its own.
+        pen: Pen = FilePen(given.keys) if found.redis is None else RedisPen(found.redis)
+        name = str(given.redis or given.log)
         await _take(pen, name, PEN_SECONDS_MAX if found.redis is not None else 0)
         try:
             log = ArchivedLog(found.log, archive(given.archive))
@@ -165,7 +167,7 @@ def command(
     try:
         places = settings_of(source, given), settings_of(target, given)
         with Progress(*BAR, console=err, transient=True) as bar:
-            heads = asyncio.run(copied(*places, bar))
+            moved = asyncio.run(copied(*places, bar))
     except BadAddress as error:
         fail(f"that is no Redis address: {error}")
     except (*FAULTS, CannotMove, Unknown, BadKeys, Damaged, Conflict, BaseError) as error:
@@ -173,6 +175,9 @@ def command(
     except KeyboardInterrupt:
         fail("stopped; the same command goes on", 130)
     out.print("Copied, and compared:")
-    for line in said(heads):
+    for line in said(moved.heads):
         out.print(f"  {line}", markup=False)
     out.print("Serve from the new one now, and never again from the old: games that go on in both are two histories.")
+    if moved.damaged:
+        games = "\n".join(f"  {each.hex()}" for each in moved.damaged)
+        fail(f"But for games whose log isn't whole in {source}, which go on in neither:\n{games}", 1)

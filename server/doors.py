@@ -26,6 +26,8 @@ class Doors:
     def __init__(self) -> None:
         self.leaving = False
         """Nobody comes in any more."""
+        self.emptying = False
+        """Whoever goes now was asked to, and comes back through another door."""
         self._open: dict[Way, Callable[[], None]] = {}
         self._hurry = asyncio.Event()
         self._empty = asyncio.Event()
@@ -61,7 +63,7 @@ class Doors:
     async def empty(self, seconds_max: float) -> None:
         """Ask everybody to go, and wait at most so long until they have, or until somebody is in a hurry."""
         loop = asyncio.get_running_loop()
-        self.leaving = True
+        self.leaving = self.emptying = True
         until = loop.time() + seconds_max
         due = loop.time()
         everybody = tuple(self._open.items())

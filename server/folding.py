@@ -27,6 +27,10 @@ class Diverged(Exception):
     """The ledger isn't the one that was folded, or has a gap: nothing may be built on it."""
 
 
+class Behind(Diverged):
+    """Less of the ledger is signed, as far as is known here, than was folded: another server may know of more."""
+
+
 @dataclass(frozen=True, slots=True)
 class Prepared:
     after: Checkpoint
@@ -114,7 +118,7 @@ async def following(ledger: Reader, checkpoint: Checkpoint, limit: int) -> Seque
     else:
         last, *items = await ledger.read(checkpoint.as_of - 2, limit + 1) or (None,)
         if last is None:
-            raise Diverged(f"{checkpoint.as_of} entries were folded, the ledger has fewer")
+            raise Behind(f"{checkpoint.as_of} entries were folded, the ledger has fewer")
         if last[0] != checkpoint.as_of - 1 or last[1] != checkpoint.leaf_hash:
             raise Diverged(f"entry {checkpoint.as_of - 1} of the ledger isn't the one that was folded")
     for expected, (index, _, _) in enumerate(items, checkpoint.as_of):

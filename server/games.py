@@ -106,6 +106,9 @@ Entered = Callable[[bytes, float], Awaitable[bool]]
 """(game, seconds at most): whether its closing is in the ledger, waiting so long for it."""
 IsBarred = Callable[[bytes], Awaitable[bool]]
 """Whether the operator keeps a player out of games that count."""
+Gone = Callable[[bytes, Collection[bytes], bool], Awaitable[None]]
+"""(game, its players, whether it was over): nothing is left of its log, and it wasn't against the house. May raise
+Unknown, and is told again then."""
 Published = Callable[[bytes, Live | None, Head, tuple[Stored, ...]], None]
 """(game, its fold, head before, events). None, or another head than the last event's: read it from the log."""
 
@@ -138,6 +141,7 @@ class Games:
         self._published: list[tuple[Published, frozenset[str] | None]] = []
         self._listening: dict[tuple[str, ...], tuple[Published, ...]] = {}
         """Who listens to appends of just these facts: there are few kinds of appends, and many of each."""
+        self._gone: list[Gone] = []
         self._tally = tally or Tally()
         log.listen(self._appended)
 
@@ -148,6 +152,10 @@ class Games:
         """Be told of every append, after the fold of a game that is in mind here; `of`: that holds such a fact."""
         self._published.append((published, None if of is None else frozenset(each.__name__ for each in of)))
         self._listening.clear()
+
+    def on_gone(self, gone: Gone) -> None:
+        """Be told of each game of which nothing is left."""
+        self._gone.append(gone)
 
     # ------------------------------------------------------------ reading
 
@@ -272,7 +280,10 @@ class Games:
             facts = [codec.decode(event.body).fact for event in fork.dropped]
             if live is None:
                 opening = (known.table.opened, known.table.seats[0]) if known is not None else tuple(facts[:2])
-                await self._leave_place(fork.game, opening, facts)
+                if opening and isinstance(opening[0], game.Opened) and opening[0].mode != game.VERSUS:
+                    await self._leave_place(fork.game, opening, facts)
+                else:
+                    await self._tell_gone(fork.game, known, facts)
             elif live.table.finished is None and any(game.shows_cards(live.rules, fact) for fact in facts):
                 command = Lose(fork.common.version, fork.dropped[-1].hash)
                 cause = codec.cause(fork.game, codec.SERVER_SEAT, codec.NOBODY, command.hash.hex(), command)
@@ -302,11 +313,21 @@ class Games:
 
         `opening`: its first two facts, as far as they are known here."""
         match opening:
-            case (game.Opened(rules=name, mode=mode), Seated(0, player)) if mode != game.VERSUS and player:
+            case (game.Opened(rules=name, mode=mode), Seated(0, player)) if player:
                 rules = RULES[name]
                 if any(game.shows_cards(rules, fact) for fact in dropped):
                     fresh = secrets.token_bytes(fairness.GAME_BYTES)
                     await self._log.claim(player, f"{rules.ladder}-{mode}", fresh, instead_of=game_id)
+
+    async def _tell_gone(self, game_id: bytes, known: Live | None, dropped: Sequence[game.Fact]) -> None:
+        """Raises Unknown."""
+        players = {fact.player for fact in dropped if isinstance(fact, Seated | game.Reserved)}
+        was_over = any(isinstance(fact, Finished) for fact in dropped)
+        if known is not None:
+            players |= {seated.player for seated in known.table.seats if seated is not None}
+            was_over = was_over or known.table.finished is not None
+        for gone in self._gone:
+            await gone(game_id, players - {b""}, was_over)
 
     async def rules_of(self, game_id: bytes) -> Rules | Trouble:
         """The rules a game is played by."""
@@ -509,8 +530,9 @@ class Games:
         cause = codec.cause(live.game, seat, player, command_id, command)
         return await self.ask(live, seat, command, cause, after=await self.told(befores))
 
-    async def place(self, player: bytes, ladder: str) -> tuple[bytes, bool]:
-        """The game that holds the player's place, empty if none does, and whether it may be taken.
+    async def place(self, player: bytes, ladder: str) -> tuple[bytes, bool | None]:
+        """The game that holds the player's place, empty if none does, and whether it may be taken; None: its log is
+        empty.
 
         Where the game is over that is once its closing is in the ledger, or after a while."""
         holder = await self._log.claimed(player, ladder)
@@ -520,8 +542,10 @@ class Games:
             live = await self._whole(holder)
         except Damaged:
             return holder, True
-        if live is None or live.table.finished is None:
-            return holder, False  # An arranged one that isn't opened yet will be.
+        if live is None:
+            return holder, None
+        if live.table.finished is None:
+            return holder, False
         if self._entered is not None and _is_told(live.table):
             await self._entered(holder, CLOSING_SECONDS_MAX)
         return holder, True

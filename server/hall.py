@@ -17,6 +17,7 @@ from server.nameplates import Called, Nameplates
 from server.others import Others
 from server.presence import Presence
 from server.queue import Queue, Rating
+from server.unopened import Unopened
 
 END_SECONDS = 3.0
 
@@ -38,12 +39,11 @@ class Hall:
         return here if self.exchange.alone else (*here, self.exchange.run)
 
     async def end(self) -> None:
-        """The process goes, and with it what it was waiting for and what it told the others.
+        """The process goes, and with it what it told the others. Where the store is away they find out by themselves.
 
-        Where the store is away they find out by themselves."""
+        Whoever waits here to be paired waits on for a while, and comes back through another server."""
         with contextlib.suppress(Unknown, TimeoutError):
             async with asyncio.timeout(END_SECONDS):
-                await self.queue.end()
                 await self.exchange.end()
 
     def leave(self, watcher: Watcher) -> None:
@@ -63,13 +63,17 @@ def hall(
     clock: Callable[[], int],
     key: bytes,
     others: Others,
+    emptying: Callable[[], bool] = lambda: False,
 ) -> Hall:
-    """`clock`: Unix milliseconds; `key`: a secret of the operator's."""
-    between = Between(games, meetings, key)
+    """`clock`: Unix milliseconds; `key`: a secret of the operator's. `emptying`: whether everybody is asked to go."""
     presence = Presence(games, audience, others.alone)
-    queue = Queue(games, between, meetings, rating, clock, presence.connected)
+    between = Between(games, meetings, key, presence.connected)
+    unopened = Unopened(games, meetings, between, others.alone)
+    queue = Queue(games, between, unopened, meetings, rating, clock, presence.connected)
 
     def gone(player: bytes) -> None:
+        if emptying():
+            return  # He didn't leave, he was sent to another server, and has there what he had here.
         queue.gone(player)
         between.gone(player)
 

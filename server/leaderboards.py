@@ -161,7 +161,8 @@ async def _lines(parts: Parts, wanted: Asked, first: Places, after: After | None
     """Ends without its last line where it had to stop: whoever reads it then goes on from the last place."""
     ranks, board = parts.boards, wanted.board
     begun = after.as_of if after is not None else first.as_of
-    yield _line({**wanted.told(first), "as_of": begun, "moved": first.moved_as_of > begun})
+    moved = first.moved_as_of > begun
+    yield _line({**wanted.told(first), "as_of": begun, "moved": moved})
     while True:
         try:
             if after is None:
@@ -170,13 +171,15 @@ async def _lines(parts: Parts, wanted: Asked, first: Places, after: After | None
                 found = await ranks.following(board, after.score, after.player, EXPORT_PLACES)
         except NotReady:
             return
+        # A rebuild may have taken over, or was taken back, with other places at the same position.
+        moved = moved or found.moved_as_of > begun or found.generation != first.generation
         lines = [_line(place) for place in await told(parts, found)]
         if not lines:
             break
         yield b"".join(lines)
         last = found.places[-1]
         after = After(begun, leaderboard.score(last.value, last.entry), last.player)
-    yield _line({"end": True, **_end(found), "moved": found.moved_as_of > begun})
+    yield _line({"end": True, **_end(found), "moved": moved})
 
 
 def _end(at: Places) -> dict[str, Any]:

@@ -1,6 +1,7 @@
 """Who meets whom: the contract of the store of arranged games and of the queue, and its tables in SQLite.
 
-An arranged game is written down before it is opened, so whoever finds one that isn't opens it. All that is here is
+An arranged game is written down before it is opened, so whoever finds one that isn't opens it
+(server/unopened.py says under which id). All that is here is
 forgotten when the game is over; what happened stands in its log.
 """
 
@@ -20,6 +21,8 @@ from server.pairing import Waiting, pairs
 
 SERVER_MS_MAX = 10_000
 """After so long without a sign of its server an entry in the queue is nobody's."""
+ASKED_MAX = 500
+"""Players in one query."""
 
 SCHEMA = """
 CREATE TABLE IF NOT EXISTS meetings (
@@ -37,6 +40,9 @@ CREATE TABLE IF NOT EXISTS rematches (
 CREATE INDEX IF NOT EXISTS rematches_asked ON rematches (player);
 CREATE INDEX IF NOT EXISTS rematches_offered ON rematches (other);
 CREATE INDEX IF NOT EXISTS meetings_unopened ON meetings (game) WHERE opened = 0;
+CREATE TABLE IF NOT EXISTS meetings_instead (
+    game BLOB PRIMARY KEY NOT NULL, fresh BLOB NOT NULL
+) WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS queue (
     rules TEXT NOT NULL, player BLOB NOT NULL, ladder TEXT NOT NULL, rating INTEGER NOT NULL,
     since_ms INTEGER NOT NULL, before BLOB NOT NULL, server BLOB NOT NULL, PRIMARY KEY (rules, player)
@@ -111,6 +117,15 @@ class Meetings(Protocol):
     async def forget(self, game: bytes, void: bool) -> None:
         """It is over; if `void` it was no game, and is none of those that count between its players today."""
 
+    async def replace(self, game: bytes, fresh: bytes) -> bool:
+        """Nothing is in the game's log, and nobody knows what there was: under a fresh id its secret is another.
+        Whether it was arranged, and is now under that id.
+
+        It isn't open then, has the places that `game` had, and is one of those that count today instead."""
+
+    async def instead(self, game: bytes) -> bytes:
+        """The id that stands for the game by now."""
+
     async def unopened(self) -> Sequence[Meeting]: ...
 
     async def meeting(self, game: bytes) -> Meeting | None: ...
@@ -127,27 +142,33 @@ class Meetings(Protocol):
     async def accept(self, game: bytes) -> None:
         """A rematch that was asked for is arranged."""
 
+    async def asks(self, player: bytes) -> bool:
+        """Whether the player asked for a rematch."""
+
     async def withdraw(self, player: bytes) -> Sequence[bytes]:
         """The player asks for no rematch any more; of whom he did."""
 
     async def enter(self, entry: Entry) -> None:
         """Wait, unless the player waits already; then from the same time on, at this server."""
 
-    async def leave(self, rules: str, player: bytes) -> bool:
-        """Wait no longer; whether the player did."""
+    async def leave(self, rules: str, player: bytes, server: bytes | None = None) -> bool:
+        """Wait no longer, where a `server` is given only if it was there; whether the player did."""
+
+    async def move(self, rules: str, player: bytes, server: bytes, now_ms: int) -> bool:
+        """Who waits waits on at this server; whether the player does. A sign of `server`, too.
+
+        Whose server gave none for SERVER_MS_MAX waits no longer."""
 
     async def pair(self, rules: str, server: bytes, now_ms: int) -> Sequence[Meeting]:
         """Choose pairs, take them out of the queue and arrange their games with places claimed: all in one write.
 
-        A sign of `server`, too; entries of servers that gave none for SERVER_MS_MAX are dropped."""
+        A sign of `server`, too; entries of servers that gave none for SERVER_MS_MAX are dropped: on the store's clock,
+        if servers share it."""
 
     async def waiting(self, rules: str) -> int: ...
 
     async def waits(self, rules: str, players: Sequence[bytes]) -> set[bytes]:
         """Those of these players who wait."""
-
-    async def ends(self, server: bytes) -> None:
-        """The server goes, and its entries with it."""
 
 
 class SqliteMeetings:
@@ -176,6 +197,14 @@ class SqliteMeetings:
                 connection.execute("DELETE FROM paired WHERE game = ?", (game,))
 
         await self._database.write(job)
+
+    async def replace(self, game: bytes, fresh: bytes) -> bool:
+        return await self._database.write(partial(_replace, game=game, fresh=fresh))
+
+    async def instead(self, game: bytes) -> bytes:
+        while rows := await self._rows("SELECT fresh FROM meetings_instead WHERE game = ?", (game,)):
+            game = rows[0][0]
+        return game
 
     async def unopened(self) -> Sequence[Meeting]:
         return await self._meetings("WHERE opened = 0", ())
@@ -207,6 +236,9 @@ class SqliteMeetings:
     async def accept(self, game: bytes) -> None:
         await self._write("DELETE FROM rematches WHERE game = ?", (game,))
 
+    async def asks(self, player: bytes) -> bool:
+        return bool(await self._rows("SELECT 1 FROM rematches WHERE player = ? LIMIT 1", (player,)))
+
     async def withdraw(self, player: bytes) -> Sequence[bytes]:
         def job(connection: sqlite3.Connection) -> list[bytes]:
             others = [
@@ -222,10 +254,16 @@ class SqliteMeetings:
     async def enter(self, entry: Entry) -> None:
         await self._database.write(partial(_enter, entry=entry))
 
-    async def leave(self, rules: str, player: bytes) -> bool:
+    async def leave(self, rules: str, player: bytes, server: bytes | None = None) -> bool:
+        where = "rules = ? AND player = ? AND server = ifnull(?, server)"
+        return await self._changes(f"DELETE FROM queue WHERE {where}", (rules, player, server))
+
+    async def move(self, rules: str, player: bytes, server: bytes, now_ms: int) -> bool:
         def job(connection: sqlite3.Connection) -> bool:
-            row = (rules, player)
-            return connection.execute("DELETE FROM queue WHERE rules = ? AND player = ?", row).rowcount > 0
+            _sign(connection, server, now_ms)
+            row = (server, rules, player)
+            moved = connection.execute("UPDATE queue SET server = ? WHERE rules = ? AND player = ?", row)
+            return moved.rowcount > 0
 
         return await self._database.write(job)
 
@@ -237,16 +275,22 @@ class SqliteMeetings:
         return int(count)
 
     async def waits(self, rules: str, players: Sequence[bytes]) -> set[bytes]:
-        rows = await self._rows("SELECT player FROM queue WHERE rules = ?", (rules,))
-        return {player for (player,) in rows}.intersection(players)
-
-    async def ends(self, server: bytes) -> None:
-        await self._write("DELETE FROM queue WHERE server = ?", (server,))
+        found: set[bytes] = set()
+        for start in range(0, len(players), ASKED_MAX):
+            some = players[start : start + ASKED_MAX]
+            marks = ", ".join("?" * len(some))
+            rows = await self._rows(f"SELECT player FROM queue WHERE rules = ? AND player IN ({marks})", (rules, *some))
+            found.update(player for (player,) in rows)
+        return found
 
     # ------------------------------------------------------------ its tables
 
     async def _write(self, statement: str, values: tuple[Any, ...]) -> None:
         await self._database.write(lambda connection: connection.execute(statement, values) and None)
+
+    async def _changes(self, statement: str, values: tuple[Any, ...]) -> bool:
+        """Whether it changed a row."""
+        return await self._database.write(lambda connection: connection.execute(statement, values).rowcount > 0)
 
     async def _rows(self, query: str, values: tuple[Any, ...]) -> list[tuple[Any, ...]]:
         return await self._database.read(lambda connection: connection.execute(query, values).fetchall())
@@ -283,10 +327,26 @@ def _arrange(connection: sqlite3.Connection, meeting: Meeting) -> None:
         connection.execute("INSERT OR IGNORE INTO meeting_players VALUES (?, ?)", (player, meeting.game))
 
 
+def _replace(connection: sqlite3.Connection, game: bytes, fresh: bytes) -> bool:
+    columns = "rules, settings, first, second, counts, listed, befores"
+    row = connection.execute(f"SELECT {columns} FROM meetings WHERE game = ?", (game,)).fetchone()
+    connection.execute("INSERT OR IGNORE INTO meetings_instead VALUES (?, ?)", (game, fresh))
+    if row is None:
+        return False
+    connection.execute("INSERT INTO meetings VALUES (?, ?, ?, ?, ?, ?, ?, ?, 0)", (fresh, *row))
+    connection.execute("DELETE FROM meetings WHERE game = ?", (game,))
+    connection.execute("DELETE FROM meeting_players WHERE game = ?", (game,))
+    for player in filter(None, row[2:4]):
+        connection.execute("INSERT INTO meeting_players VALUES (?, ?)", (player, fresh))
+        held = "SELECT ladder FROM claims WHERE player = ? AND game = ?"
+        for (ladder,) in connection.execute(held, (player, game)).fetchall():
+            sqlite.claim(connection, player, ladder, fresh, game)
+    connection.execute("UPDATE paired SET game = ? WHERE game = ?", (fresh, game))
+    return True
+
+
 def _pair(connection: sqlite3.Connection, rules: str, server: bytes, now_ms: int) -> list[Meeting]:
-    connection.execute("INSERT OR REPLACE INTO queue_servers VALUES (?, ?)", (server, now_ms))
-    connection.execute("DELETE FROM queue_servers WHERE seen_ms < ?", (now_ms - SERVER_MS_MAX,))
-    connection.execute("DELETE FROM queue WHERE server NOT IN (SELECT server FROM queue_servers)")
+    _sign(connection, server, now_ms)
     columns = "rules, player, ladder, rating, since_ms, before, server"
     rows = connection.execute(f"SELECT {columns} FROM queue WHERE rules = ?", (rules,)).fetchall()
     waiting = {entry.player: entry for entry in (Entry(*row) for row in rows)}
@@ -317,6 +377,12 @@ def _pair(connection: sqlite3.Connection, rules: str, server: bytes, now_ms: int
         _arrange(connection, meeting)
         arranged.append(meeting)
     return arranged
+
+
+def _sign(connection: sqlite3.Connection, server: bytes, now_ms: int) -> None:
+    connection.execute("INSERT OR REPLACE INTO queue_servers VALUES (?, ?)", (server, now_ms))
+    connection.execute("DELETE FROM queue_servers WHERE seen_ms < ?", (now_ms - SERVER_MS_MAX,))
+    connection.execute("DELETE FROM queue WHERE server NOT IN (SELECT server FROM queue_servers)")
 
 
 def _met(connection: sqlite3.Connection, day: int, ladder: str, one: bytes, other: bytes) -> int:

@@ -61,6 +61,8 @@ class Mine:
         own = self._own.setdefault(player, _Own(Feed("me", SECTIONS)))
         own.coming.add(watcher)
         try:
+            await self._queue.comes(player)
+            await self._between.comes(player)
             await self._look_up(player, own)
             if watcher in own.coming:
                 own.feed.follow(watcher, after)

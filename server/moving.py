@@ -5,14 +5,14 @@ compared and left, the rest comes behind it. Until all of it is compared, the ta
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
 from hashlib import sha256
 
 from events import ledger, merkle
 from events.chain import Head, Stored, check, origin
 from events.ledger import Copy, Ledger
-from events.log import PARTITIONS, Batch, Log
+from events.log import PARTITIONS, Batch, Log, partition
 from events.merkle import Frontier
 from events.moving import Claimed, Kept, Movable
 from server.arranged import ArrangedGames
@@ -45,18 +45,31 @@ class House:
     arranged: ArrangedGames
 
 
-async def move(source: House, target: House, told: Progress) -> Heads:
-    """What both hold then. The target was compared before, and isn't whole before `finish`.
+@dataclass(frozen=True, slots=True)
+class Moved:
+    heads: Heads
+    """What both hold."""
+    damaged: Sequence[bytes]
+    """Games whose log isn't whole in the source, rising: only their heads came, and they go on in neither."""
+
+
+class _NotWhole(Exception):
+    """A log that doesn't chain, or doesn't end where its head says."""
+
+
+async def move(source: House, target: House, told: Progress) -> Moved:
+    """The target was compared before, and isn't whole before `finish`.
 
     Raises CannotMove, Unknown, Damaged."""
     beats = await source.movable.beats()
     await target.movable.put_unfinished(True)
-    await _partitions(lambda number: _move_partition(source, target, number), "partitions", told)
+    damaged: list[bytes] = []
+    await _partitions(lambda number: _move_partition(source, target, number, damaged), "partitions", told)
     await _move_ledger(source.ledger, target.ledger, told)
     await _move_meetings(source.arranged, target.arranged)
     await _move_places(source, target)
     await target.movable.put_beats(beats)
-    return await compare(source, target, whole=True, told=told)
+    return Moved(await compare(source, target, whole=True, told=told), sorted(damaged))
 
 
 async def finish(source: House, target: House) -> None:
@@ -76,16 +89,18 @@ async def _partitions(work: Callable[[int], Awaitable[None]], what: str, told: P
 # ---------------------------------------------------------------- a partition's games
 
 
-async def _move_partition(source: House, target: House, number: int) -> None:
+async def _move_partition(source: House, target: House, number: int, damaged: list[bytes]) -> None:
     games = await source.movable.kept(number)
     there = {each.game: each for each in await target.movable.kept(number)}
     if gone := [each for each in games if each.gone and each.game not in there]:
         await target.movable.put_gone(number, gone)
     left = [each for each in games if not _is_moved(each, there.get(each.game))]
+    # Of those, some were let go there, and are in the archive; of others only the head came, in an earlier copy.
+    left += [each for each in games if _is_only_gone_there(each, there.get(each.game))]
     for start in range(0, len(left), GAMES_AT_ONCE):
-        await asyncio.gather(
-            *(_move_game(source, target, each, there.get(each.game)) for each in left[start : start + GAMES_AT_ONCE])
-        )
+        some = left[start : start + GAMES_AT_ONCE]
+        whole = await asyncio.gather(*(_move_game(source, target, each, there.get(each.game)) for each in some))
+        damaged += [each.game for each, is_whole in zip(some, whole, strict=True) if not is_whole]
     # An append takes a deadline away, and this one is to be as it was.
     moved = {each.game for each in left}
     if deadlines := {
@@ -104,15 +119,43 @@ def _is_moved(game: Kept, there: Kept | None) -> bool:
     return there.head == game.head and there.gone >= game.gone
 
 
-async def _move_game(source: House, target: House, game: Kept, there: Kept | None) -> None:
+def _is_only_gone_there(game: Kept, there: Kept | None) -> bool:
+    return there is not None and there.gone and not game.gone and there.head == game.head
+
+
+async def _move_game(source: House, target: House, game: Kept, there: Kept | None) -> bool:
+    """Whether it is whole. Of one that isn't only the head comes: from a beginning of it somebody could play on."""
     head = origin(game.game) if there is None else there.head
-    while head != game.head:
-        events = await source.log.read(game.game, head.version, EVENTS)
-        if not events or check(head, events) is not None:
-            raise CannotMove(f"{source.name}: the log of game {game.game.hex()} doesn't chain: audit it")
-        head = await target.log.append(game.game, head, Batch(tuple(events)))
+    gone_there = _is_only_gone_there(game, there)
+    try:
+        if gone_there or game.head.version - head.version > EVENTS:
+            async for _ in _pages(source, game, origin(game.game) if gone_there else head):
+                pass
+        async for events in _pages(source, game, head):
+            head = await target.log.append(game.game, head, Batch(tuple(events)))
+    except _NotWhole as error:
+        if there is not None and not gone_there:
+            # It was whole when that came.
+            raise CannotMove(
+                f"{source.name}: the log of game {game.game.hex()} isn't whole any more: {error}"
+            ) from None
+        await target.movable.put_gone(partition(game.game), [replace(game, gone=True)])
+        return False
     if game.gone:
         await target.log.let_go(game.game, head)
+    return True
+
+
+async def _pages(source: House, game: Kept, head: Head) -> AsyncIterator[Sequence[Stored]]:
+    """The game's events behind a head, to its own. Raises _NotWhole."""
+    while head != game.head:
+        events = await source.log.read(game.game, head.version, EVENTS)
+        if not events:
+            raise _NotWhole(f"its events end at {head.version}")
+        if (broken := check(head, events)) is not None:
+            raise _NotWhole(broken.why)
+        head = events[-1].head
+        yield events
 
 
 async def _move_outbox(source: House, target: House, number: int) -> None:
@@ -171,6 +214,7 @@ async def _move_meetings(source: ArrangedGames, target: ArrangedGames) -> None:
     for rematch in offered:
         await target.meetings.offer(rematch)
     await target.put_met(await source.met())
+    await target.put_instead(await source.instead())
 
 
 async def _move_places(source: House, target: House) -> None:
@@ -194,7 +238,7 @@ async def compare(source: House, target: House, whole: bool, told: Progress = la
     """Whether the target holds the same, or, unless `whole`, a beginning of it. Raises CannotMove where it doesn't."""
     digest, games = sha256(), 0
 
-    async def partition(number: int) -> None:
+    async def compared(number: int) -> None:
         kept = await source.movable.kept(number)
         there = {each.game: each for each in await target.movable.kept(number)}
         await _compare_games(source, target, kept, there, whole)
@@ -206,7 +250,7 @@ async def compare(source: House, target: House, whole: bool, told: Progress = la
         found[number] = kept
 
     found: dict[int, Sequence[Kept]] = {}
-    await _partitions(partition, "compared", told)
+    await _partitions(compared, "compared", told)
     for number in range(PARTITIONS):
         for each in found.pop(number):
             digest.update(each.game + each.head.version.to_bytes(8, "big") + each.head.hash)

@@ -24,6 +24,7 @@ HELD_MS = 5000
 KEEP_SECONDS = 1.0
 LET_GO_SECONDS = 3.0
 AGAIN_SECONDS = 0.2
+LOCK = "ledger.lock"
 PEN, CLAIMED = b"{ledger}:pen", b"{ledger}:claimed"
 
 
@@ -82,7 +83,7 @@ class FilePen:
     """Of a file's one server. The lock ends with the process, however it ends."""
 
     def __init__(self, folder: Path) -> None:
-        self._path = folder / "ledger.lock"
+        self._path = folder / LOCK
         self._lock: int | None = None
 
     async def take(self) -> bool:
@@ -116,6 +117,21 @@ class FilePen:
             self._lock = None
 
 
+def _is_locked(path: Path) -> bool:
+    """Whether a process holds that lock."""
+    try:
+        lock = os.open(path, os.O_RDWR)
+    except FileNotFoundError:
+        return False
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return True
+    finally:
+        os.close(lock)
+    return False
+
+
 _TAKE = Script(
     """
     local holder = redis.call('GET', KEYS[1])
@@ -142,8 +158,10 @@ _LET_GO = Script("if redis.call('GET', KEYS[1]) == ARGV[1] then redis.call('UNLI
 class RedisPen:
     """Of all servers of a Redis: `{ledger}:pen` is its holder, `{ledger}:claimed` a hash of size and root."""
 
-    def __init__(self, store: RedisStore) -> None:
+    def __init__(self, store: RedisStore, folder: Path | None = None) -> None:
+        """`folder`: of the ledger's key, where a release before this pen signs under a FilePen."""
         self._store = store
+        self._path = None if folder is None else folder / LOCK
         self._id = secrets.token_bytes(16)
         self._until = 0.0
         """When it is to be taken for lost, on the loop's clock: a little earlier than it is."""
@@ -152,6 +170,9 @@ class RedisPen:
         self._keeping: asyncio.Task[None] | None = None
 
     async def take(self) -> bool:
+        if self._path is not None and _is_locked(self._path):
+            await self.let_go()
+            raise Signing(f"a server of an older release signs ({self._path})")
         if asyncio.get_running_loop().time() >= self._until:
             await self._take()
         if self._keeping is None or self._keeping.done():

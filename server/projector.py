@@ -14,7 +14,7 @@ from projections.leaderboard import LEADERBOARD
 from projections.projection import Projection, Values
 from projections.records import RECORDS
 from projections.rivals import RIVALS
-from server.folding import Diverged, Folding, Item, Prepared, Reader, following
+from server.folding import Behind, Diverged, Folding, Item, Prepared, Reader, following
 from server.projected import ROWS_AN_ENTRY, Checkpoint, Generation, Moved, Page, Projected, Standing
 from server.view import ROWS_READ_MAX, View
 
@@ -104,14 +104,19 @@ class Projector:
 
     async def run(self) -> None:
         """Fold whatever comes, until cancelled. A ledger that isn't the one folded stops it, with an alarm."""
+        now = asyncio.get_running_loop().time
+        since: float | None = None
         while True:
             self._woken.clear()
             try:
                 await self.advance()
-                self.trouble = None
+                self.trouble, since = None, None
             except (Diverged, Unknown) as error:
-                self.trouble = str(error)
-                log.error("projections stand still", why=self.trouble)
+                since = now() if since is None else since
+                # Who has slept, or has just begun, hears of what others signed and folded in a moment.
+                if not isinstance(error, Behind) or now() - since >= RETRY_SECONDS:
+                    self.trouble = str(error)
+                    log.error("projections stand still", why=self.trouble)
             # Another process may have signed more, or mended what was wrong. Not `wait_for`: in Python 3.11 it loses a
             # cancellation that comes together with what it waits for, and a server would not end.
             with contextlib.suppress(TimeoutError):

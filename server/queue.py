@@ -13,6 +13,7 @@ from rules.game import VERSUS, Rules
 from server.between import Between
 from server.games import Damaged, Games
 from server.meetings import Entry, Meeting, Meetings
+from server.unopened import Unopened
 from server.wire import Trouble
 
 PAIR_SECONDS = 1.0
@@ -32,6 +33,7 @@ class Queue:
         self,
         games: Games,
         between: Between,
+        unopened: Unopened,
         meetings: Meetings,
         rating: Rating,
         clock: Callable[[], int],
@@ -40,6 +42,7 @@ class Queue:
         """`connected`: whether one of the player's connections lasts."""
         self._games = games
         self._between = between
+        self._unopened = unopened
         self._meetings = meetings
         self._rating = rating
         self._clock = clock
@@ -56,6 +59,7 @@ class Queue:
         """Whether there may be arranged games that aren't open."""
         self._listeners: list[Callable[[bytes], None]] = []
         self._leaving: set[asyncio.Task[None]] = set()
+        unopened.on_doubt(self._doubt)
 
     def __len__(self) -> int:
         return sum(map(len, self._waiting.values()))
@@ -75,8 +79,9 @@ class Queue:
     async def everywhere(self, player: bytes) -> list[str]:
         """The rules that the player waits for, at whichever server. Raises Unknown."""
         here = self.of(player)
-        there = [name for name in RULES if name not in here and await self._meetings.waits(name, [player])]
-        return sorted([*here, *there])
+        others = [name for name in RULES if name not in here]
+        waits = await asyncio.gather(*(self._meetings.waits(name, [player]) for name in others))
+        return sorted([*here, *(name for name, found in zip(others, waits, strict=True) if found)])
 
     async def enter(self, player: bytes, rules: Rules) -> Trouble | None:
         """Wait, from now on or as before; None: the player waits. Raises Unknown."""
@@ -86,6 +91,8 @@ class Queue:
             return Trouble.BARRED
         ladder = f"{rules.ladder}-{VERSUS}"
         before, free = await self._games.place(player, ladder)
+        if free is None:
+            free = await self._unopened.missing(before)
         if not free:
             return Trouble.ALREADY_PLAYING
         rating = await self._rating(player, ladder)
@@ -113,6 +120,18 @@ class Queue:
         self._forget(player, rules.name)
         self._tell(player)
 
+    async def comes(self, player: bytes) -> None:
+        """The player is here, perhaps from a server that ended: what he waited for there he waits for on. Raises
+        Unknown."""
+        now_ms = self._clock()
+        for name in await self.everywhere(player):
+            # Of a server that lives, too: whoever has connections to two waits as long as one of them lasts.
+            if name not in self.of(player) and await self._meetings.move(name, player, self._server, now_ms):
+                self._waiting.setdefault(player, set()).add(name)
+                self._wake(name)
+        if not self._connected(player):
+            self.gone(player)
+
     def gone(self, player: bytes) -> None:
         """The player's last connection has ended, and so do his places."""
         for name in self.of(player):
@@ -127,7 +146,7 @@ class Queue:
     async def _leave_at_last(self, player: bytes, name: str) -> None:
         while name not in self._waiting.get(player, ()):
             with contextlib.suppress(Unknown):
-                await self._meetings.leave(name, player)
+                await self._meetings.leave(name, player, self._server)
                 return
             await asyncio.sleep(PAIR_SECONDS)
 
@@ -145,6 +164,10 @@ class Queue:
 
     def _wake(self, name: str) -> None:
         self._news.add(name)
+        self._woken.set()
+
+    def _doubt(self) -> None:
+        self._unsure = True
         self._woken.set()
 
     async def run(self) -> None:
@@ -190,10 +213,12 @@ class Queue:
     async def _resume(self) -> None:
         """Open what was paired and isn't open yet, by whichever server."""
         try:
-            for meeting in await self._between.resume():
+            self._unsure = False  # Whoever doubts meanwhile doubts again.
+            for meeting in await self._unopened.resume():
                 self._met(meeting)
-            self._unsure = False
+            self._unsure = self._unsure or self._unopened.misses
         except Unknown as error:
+            self._unsure = True
             log_line.warning("paired games aren't open yet", why=repr(error))
 
     async def _open(self, meeting: Meeting) -> None:
@@ -207,8 +232,3 @@ class Queue:
         for player in meeting.players:
             self._forget(player, meeting.rules)
             self._tell(player)
-
-    async def end(self) -> None:
-        """The process goes: its entries are nobody's."""
-        with contextlib.suppress(Unknown):
-            await self._meetings.ends(self._server)

@@ -20,6 +20,8 @@ class Places:
     places: tuple[Place, ...]
     moved_as_of: int
     """The board stands as it is since then, if not longer."""
+    generation: int
+    """Of the rows that it was made of: in another one places may be others, at the same position, too."""
 
 
 class Ranks(Protocol):

@@ -150,7 +150,7 @@ def _decoded(stored: bytes) -> Generation:
 
 
 def _told(live: Generation, moved: int, size: int, places: tuple[Place, ...]) -> Places:
-    return Places(live.checkpoint.as_of, live.checkpoint.leaf_hash, size, places, moved)
+    return Places(live.checkpoint.as_of, live.checkpoint.leaf_hash, size, places, moved, live.id)
 
 
 def arguments(changed: Changes, generation: int) -> tuple[list[bytes], list[Value]]:

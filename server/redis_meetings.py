@@ -5,11 +5,12 @@ All lie in one slot:
     {meetings}:games       hash from game to the meeting, as `_record` packs it
     {meetings}:unopened    set of the games whose log hasn't begun
     {meetings}:by-player   sorted set, all of one score: PLAYER then GAME; {meetings}:by-game the other way round
+    {meetings}:instead     hash from a game of which nothing is left to the one that is arranged instead
     {meetings}:rematches   hash from game to player (16 bytes), other (16 bytes) and name of the rules
     {meetings}:asked       sorted set, all of one score: PLAYER then GAME; {meetings}:offered the same of the other
     {meetings}:queue:RULES hash from player to since_ms (8 bytes), server (16 bytes), and the rest packed
     {meetings}:queues      set of RULES
-    {meetings}:servers     sorted set of servers by their last sign, in Unix milliseconds on their clock
+    {meetings}:servers     sorted set of servers by their last sign, on the store's clock
     {meetings}:day:N       hash from ladder and two players to how many games that count they were paired for that day
     {meetings}:paired:GAME which day's, and which field of it, this game is one of
 
@@ -21,6 +22,7 @@ claims places between people, and who waits is paired once, so no claim is lost 
 import asyncio
 import secrets
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from events.log import Log
@@ -38,6 +40,7 @@ TAG = b"meetings"
 GAMES, UNOPENED, BY_PLAYER, BY_GAME = (
     b"{meetings}:" + name for name in (b"games", b"unopened", b"by-player", b"by-game")
 )
+INSTEAD = b"{meetings}:instead"
 REMATCHES, ASKED, OFFERED = (b"{meetings}:" + name for name in (b"rematches", b"asked", b"offered"))
 QUEUES, SERVERS = b"{meetings}:queues", b"{meetings}:servers"
 PAIRS_MAX = 200
@@ -45,6 +48,9 @@ PAIRS_MAX = 200
 CLAIMS_AT_ONCE = 64
 DAY_SECONDS = 2 * 24 * 3600
 """How long it is kept who met on a day, after the last time."""
+
+Claims = Sequence[tuple[bytes, str, bytes]]
+"""The places that a meeting claims: player, ladder, and the game before."""
 
 
 class RedisMeetings:
@@ -75,6 +81,25 @@ class RedisMeetings:
             await self._write(scripts.DISCOUNT, (paired_key(game), day_key(int(day))), met)
         await self._write(scripts.FORGET, (GAMES, UNOPENED, BY_PLAYER, BY_GAME), game)
 
+    async def replace(self, game: bytes, fresh: bytes) -> bool:
+        stored = await self._read("HGET", GAMES, game)
+        keys = (GAMES, UNOPENED, BY_PLAYER, BY_GAME, INSTEAD, paired_key(game), paired_key(fresh))
+        if stored is None:
+            await self._write(scripts.REPLACE, keys, game, "", fresh, "", "")
+            return False
+        ((meeting, claims),) = _meetings([game], [stored])
+        handed = [(player, ladder, game) for player, ladder, _ in claims]
+        given = (game, stored, fresh, _record(meeting, handed), b"".join(meeting.players))
+        if not await self._write(scripts.REPLACE, keys, *given):
+            return False
+        await self._claim([(replace(meeting, game=fresh), handed)])
+        return True
+
+    async def instead(self, game: bytes) -> bytes:
+        while (fresh := await self._read("HGET", INSTEAD, game)) is not None:
+            game = fresh
+        return game
+
     async def unopened(self) -> Sequence[Meeting]:
         found = await self._stored(sorted(await self._read("SMEMBERS", UNOPENED)))
         await self._claim(found)
@@ -100,6 +125,9 @@ class RedisMeetings:
     async def accept(self, game: bytes) -> None:
         await self._write(scripts.ACCEPT, (REMATCHES, ASKED, OFFERED), game)
 
+    async def asks(self, player: bytes) -> bool:
+        return bool(await self._rows(ASKED, player))
+
     async def withdraw(self, player: bytes) -> Sequence[bytes]:
         others: list[bytes] = await self._write(scripts.WITHDRAW, (REMATCHES, ASKED, OFFERED), player)
         return others
@@ -110,18 +138,20 @@ class RedisMeetings:
         await self._write(
             scripts.ENTER,
             (_queue(entry.rules), QUEUES, SERVERS),
-            *(entry.rules, entry.player, _waits(entry), entry.server, entry.since_ms),
+            *(entry.rules, entry.player, _waits(entry), entry.server),
         )
 
-    async def leave(self, rules: str, player: bytes) -> bool:
-        left: int = await self._write(scripts.LEAVE, (_queue(rules),), player)
+    async def leave(self, rules: str, player: bytes, server: bytes | None = None) -> bool:
+        left: int = await self._write(scripts.LEAVE, (_queue(rules),), player, server or b"")
         return left > 0
+
+    async def move(self, rules: str, player: bytes, server: bytes, now_ms: int) -> bool:
+        moved: int = await self._write(scripts.MOVE, (_queue(rules), SERVERS), player, server, SERVER_MS_MAX)
+        return moved > 0
 
     async def pair(self, rules: str, server: bytes, now_ms: int) -> Sequence[Meeting]:
         day = now_ms // DAY_MS
-        found, days = await self._write(
-            scripts.SIGN, (_queue(rules), SERVERS, day_key(day)), server, now_ms, now_ms - SERVER_MS_MAX
-        )
+        found, days = await self._write(scripts.SIGN, (_queue(rules), SERVERS, day_key(day)), server, SERVER_MS_MAX)
         records: dict[bytes, bytes] = dict(zip(found[::2], found[1::2], strict=True))
         waiting = {player: _entry(rules, player, record) for player, record in records.items()}
         met: dict[bytes, int] = {key: int(games) for key, games in zip(days[::2], days[1::2], strict=True)}
@@ -149,7 +179,7 @@ class RedisMeetings:
         arguments: list[Value] = [DAY_SECONDS, len(stale), day]
         for player in stale:
             arguments += (player, records[player])
-        found: dict[bytes, tuple[Meeting, Sequence[Entry]]] = {}
+        found: dict[bytes, tuple[Meeting, Claims]] = {}
         for pair in chosen:
             # Another game holds the place since: this entry isn't worth a partner. The other waits on.
             if stale.isdisjoint(pair.players):
@@ -157,7 +187,8 @@ class RedisMeetings:
                 game = secrets.token_bytes(GAME_BYTES)
                 befores = tuple(sorted({first.before, second.before} - {b""})) if pair.counts else ()
                 meeting = Meeting(game, first.rules, (), pair.players, pair.counts, False, befores)
-                claims = (first, second) if pair.counts else ()
+                counted = (first, second) if pair.counts else ()
+                claims = [(each.player, each.ladder, each.before) for each in counted]
                 found[game] = meeting, claims
                 key = met_field(first.ladder, *pair.players) if pair.counts else b""
                 arguments += (first.player, records[first.player], second.player, records[second.player])
@@ -166,7 +197,7 @@ class RedisMeetings:
         keys = (queue, GAMES, UNOPENED, BY_PLAYER, BY_GAME, day_key(day), *map(paired_key, found))
         arranged = await self._write(scripts.PAIR, keys, *arguments)
         pairings = [found[game] for game in arranged]
-        await self._claim([(each, [(one.player, one.ladder, one.before) for one in by]) for each, by in pairings])
+        await self._claim(pairings)
         return [meeting for meeting, _ in pairings]
 
     async def _stale(self, entries: Sequence[Entry]) -> set[bytes]:
@@ -186,13 +217,9 @@ class RedisMeetings:
         found = await self._read("HMGET", _queue(rules), *players) if players else []
         return {player for player, record in zip(players, found, strict=True) if record is not None}
 
-    async def ends(self, server: bytes) -> None:
-        for rules in await self._read("SMEMBERS", QUEUES):
-            await self._write(scripts.ENDS, (_queue(rules.decode()),), server)
-
     # ------------------------------------------------------------ what is stored
 
-    async def _claim(self, found: Sequence[tuple[Meeting, Sequence[tuple[bytes, str, bytes]]]]) -> None:
+    async def _claim(self, found: Sequence[tuple[Meeting, Claims]]) -> None:
         """The places of pairings. Done twice it is done once. Raises Unknown."""
         claims = [(player, ladder, each.game, before) for each, some in found for player, ladder, before in some]
         for start in range(0, len(claims), CLAIMS_AT_ONCE):
@@ -203,15 +230,9 @@ class RedisMeetings:
                 )
             )
 
-    async def _stored(self, games: Sequence[bytes]) -> Sequence[tuple[Meeting, Sequence[tuple[bytes, str, bytes]]]]:
-        """Those of these that are arranged, each with the places to claim: player, ladder, and the game before."""
-        records = await self._read("HMGET", GAMES, *games) if games else []
-        found = []
-        for game, record in zip(games, records, strict=True):
-            if record is not None:
-                rules, settings, players, counts, listed, befores, claims = unpack(record)
-                found.append((Meeting(game, rules, settings, players, counts, listed, befores), claims))
-        return found
+    async def _stored(self, games: Sequence[bytes]) -> Sequence[tuple[Meeting, Claims]]:
+        """Those of these that are arranged."""
+        return _meetings(games, await self._read("HMGET", GAMES, *games) if games else [])
 
     async def _rows(self, key: bytes, player: bytes) -> Sequence[bytes]:
         """The games of the player's rows there, rising."""
@@ -227,15 +248,20 @@ class RedisMeetings:
         return await self._store.write(TAG, script, keys, arguments)
 
 
-def _record(meeting: Meeting, claims: Sequence[Entry] = ()) -> bytes:
-    """A meeting as it is stored, but for its game; `claims`: whose places are claimed for it."""
-    places = tuple((each.player, each.ladder, each.before) for each in claims)
-    return pack(
-        (
-            *(meeting.rules, meeting.settings, meeting.players, meeting.counts, meeting.listed, meeting.befores),
-            places,
-        )
-    )
+def _meetings(games: Sequence[bytes], records: Sequence[bytes | None]) -> list[tuple[Meeting, Claims]]:
+    """Those that there are."""
+    found = []
+    for game, record in zip(games, records, strict=True):
+        if record is not None:
+            rules, settings, players, counts, listed, befores, claims = unpack(record)
+            found.append((Meeting(game, rules, settings, players, counts, listed, befores), claims))
+    return found
+
+
+def _record(meeting: Meeting, claims: Claims = ()) -> bytes:
+    """A meeting as it is stored, but for its game."""
+    kept = (meeting.rules, meeting.settings, meeting.players, meeting.counts, meeting.listed, meeting.befores)
+    return pack((*kept, tuple(claims)))
 
 
 def _queue(rules: str) -> bytes:

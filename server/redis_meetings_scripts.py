@@ -1,6 +1,7 @@
 """The Lua scripts of arranged games and the queue in Redis. All their keys lie in one slot, so each is one write."""
 
 from events.redis_script import Script
+from events.redis_scripts import NOW_MS
 
 _REMOVE_REMATCH = """
     local function remove(id)
@@ -21,6 +22,16 @@ _ADD_MEETING = """
             redis.call('ZADD', by_player, 0, player .. id)
             redis.call('ZADD', by_game, 0, id .. player)
         end
+    end
+"""
+_FORGET_MEETING = """
+    local function forget(games, unopened, by_player, by_game, id)
+        for _, row in ipairs(redis.call('ZRANGEBYLEX', by_game, '[' .. id, '[' .. id .. string.rep('\\255', 16))) do
+            redis.call('ZREM', by_player, string.sub(row, 17) .. id)
+            redis.call('ZREM', by_game, row)
+        end
+        redis.call('HDEL', games, id)
+        redis.call('SREM', unopened, id)
     end
 """
 
@@ -51,19 +62,26 @@ MISSED = Script(
     flags="allow-oom",
 )
 
-FORGET = Script(
+FORGET = Script(_FORGET_MEETING + "forget(KEYS[1], KEYS[2], KEYS[3], KEYS[4], ARGV[1])", flags="allow-oom")
+
+REPLACE = Script(
+    _ADD_MEETING
+    + _FORGET_MEETING
+    + """
+    local games, unopened, by_player, by_game, instead, paired_before, paired = unpack(KEYS)
+    local id, stored, fresh, record, players = unpack(ARGV)
+    if (redis.call('HGET', games, id) or '') ~= stored then return 0 end
+    redis.call('HSETNX', instead, id, fresh)
+    if stored == '' then return 0 end
+    local met, left_ms = redis.call('GET', paired_before), redis.call('PTTL', paired_before)
+    add(games, unopened, by_player, by_game, fresh, record, players)
+    if met then redis.call('SET', paired, met, 'PX', left_ms) end
+    redis.call('DEL', paired_before)
+    forget(games, unopened, by_player, by_game, id)
+    return 1
     """
-    local games, unopened, by_player, by_game = unpack(KEYS)
-    local id = ARGV[1]
-    for _, row in ipairs(redis.call('ZRANGEBYLEX', by_game, '[' .. id, '[' .. id .. string.rep('\\255', 16))) do
-        redis.call('ZREM', by_player, string.sub(row, 17) .. id)
-        redis.call('ZREM', by_game, row)
-    end
-    redis.call('HDEL', games, id)
-    redis.call('SREM', unopened, id)
-    """,
-    flags="allow-oom",
 )
+"""Game, its record, the fresh id, the record under it, its players: 1, or 0 if it isn't arranged, or not like that."""
 
 DISCOUNT = Script(
     """
@@ -103,36 +121,55 @@ WITHDRAW = Script(
 )
 
 ENTER = Script(
-    """
+    NOW_MS
+    + """
     local queue, queues, servers = unpack(KEYS)
-    local rules, player, record, server, since_ms = unpack(ARGV)
+    local rules, player, record, server = unpack(ARGV)
     local before = redis.call('HGET', queue, player)
     if before then record = string.sub(before, 1, 8) .. string.sub(record, 9) end
     redis.call('HSET', queue, player, record)
     redis.call('SADD', queues, rules)
-    redis.call('ZADD', servers, 'GT', since_ms, server)
+    redis.call('ZADD', servers, 'GT', string.format('%.0f', clock_ms()), server)
     """
 )
 """Who waits already waits from the same time on, which stands in the record's first eight bytes."""
 
-LEAVE = Script("return redis.call('HDEL', KEYS[1], ARGV[1])", flags="allow-oom")
-
-ENDS = Script(
+LEAVE = Script(
     """
-    local found = redis.call('HGETALL', KEYS[1])
-    for at = 1, #found, 2 do
-        if string.sub(found[at + 1], 9, 24) == ARGV[1] then redis.call('HDEL', KEYS[1], found[at]) end
-    end
+    local record = redis.call('HGET', KEYS[1], ARGV[1])
+    if not record or (ARGV[2] ~= '' and string.sub(record, 9, 24) ~= ARGV[2]) then return 0 end
+    return redis.call('HDEL', KEYS[1], ARGV[1])
     """,
     flags="allow-oom",
 )
 
-SIGN = Script(
+MOVE = Script(
+    NOW_MS
+    + """
+    local queue, servers = unpack(KEYS)
+    local player, server, keep_ms = unpack(ARGV)
+    local record, now_ms = redis.call('HGET', queue, player), clock_ms()
+    if not record then return 0 end
+    local seen_ms = redis.call('ZSCORE', servers, string.sub(record, 9, 24))
+    if not seen_ms or tonumber(seen_ms) < now_ms - keep_ms then
+        redis.call('HDEL', queue, player)
+        return 0
+    end
+    redis.call('ZADD', servers, 'GT', string.format('%.0f', now_ms), server)
+    redis.call('HSET', queue, player, string.sub(record, 1, 8) .. server .. string.sub(record, 25))
+    return 1
     """
+)
+"""Player, server, after how long without a sign a server is no more: 1, or 0 if he waits no longer."""
+
+SIGN = Script(
+    NOW_MS
+    + """
     local queue, servers, day = unpack(KEYS)
-    local server, now_ms, lost_before_ms = unpack(ARGV)
-    redis.call('ZADD', servers, 'GT', now_ms, server)
-    redis.call('ZREMRANGEBYSCORE', servers, '-inf', '(' .. lost_before_ms)
+    local server, keep_ms = unpack(ARGV)
+    local now_ms = clock_ms()
+    redis.call('ZADD', servers, 'GT', string.format('%.0f', now_ms), server)
+    redis.call('ZREMRANGEBYSCORE', servers, '-inf', '(' .. string.format('%.0f', now_ms - keep_ms))
     local waiting = {}
     local found = redis.call('HGETALL', queue)
     for at = 1, #found, 2 do

@@ -104,7 +104,7 @@ def pen_of(settings: Settings, redis: RedisStore | None) -> Pen:
     """Who may sign what is stored there."""
     if redis is None:
         return FilePen(settings.keys)
-    return RedisPen(redis) if settings.signs else NoPen(RedisPen(redis))
+    return RedisPen(redis, settings.keys) if settings.signs else NoPen(RedisPen(redis))
 
 
 @asynccontextmanager

@@ -3,6 +3,7 @@
 import asyncio
 import os
 import re
+import sqlite3
 import subprocess
 import sys
 from collections.abc import AsyncIterator, Callable
@@ -16,18 +17,20 @@ from rich.progress import Progress, TaskID
 
 from events import chain, entries, sqlite_moving
 from events.database import Database
-from events.log import PARTITIONS, Batch
+from events.log import PARTITIONS, Batch, LetGo
 from events.moving import Movable
 from events.redis_address import BadAddress
 from events.redis_ledger import RedisLedger
 from events.redis_log import RedisLog
 from events.redis_moving import RedisMovable
 from events.sqlite_moving import SqliteMovable
-from server import sqlite_people
+from server import meetings, sqlite_people
 from server.copying import copied, settings_of
 from server.keys import BadKeys
 from server.letting_go import LettingGo
+from server.meetings import SqliteMeetings
 from server.moving import CannotMove
+from server.redis_meetings import RedisMeetings
 from server.settings import settings
 from server.sqlite_people import SqlitePeople
 from server.stores import FAULTS, SCHEMAS, people_in, stores_to_move, stores_to_read
@@ -73,6 +76,7 @@ def digests(data: Path, **environment: str) -> list[str]:
     return [re.split("[,;] (as|the|it) ", line)[0] for line in said.splitlines()]
 
 
+@pytest.mark.thorough
 async def test_games_go_on_in_redis_and_back_in_the_file_and_nothing_of_them_changes(
     tmp_path: Path, redis: RedisServer
 ) -> None:
@@ -182,6 +186,7 @@ async def assert_equal(published: Published, redis: RedisServer, games: int) -> 
 @pytest.mark.parametrize(
     ("games", "kills"), [(300, 2), pytest.param(10_000, 12, marks=pytest.mark.slow)], ids=["few", "ten thousand"]
 )
+@pytest.mark.thorough
 async def test_a_copy_that_is_killed_again_and_again_copies_nothing_twice_and_ends_whole(
     tmp_path: Path, redis: RedisServer, games: int, kills: int
 ) -> None:
@@ -230,6 +235,59 @@ async def refused(source: object, target: object, data: Path) -> str:
     with pytest.raises((*FAULTS, CannotMove, BadKeys, BadAddress)) as error:
         await copy(source, target, data)
     return str(error.value)
+
+
+async def test_what_stands_for_a_game_of_which_nothing_was_left_stands_for_it_where_it_is_copied(
+    tmp_path: Path, redis: RedisServer
+) -> None:
+    data, back = tmp_path / "data", tmp_path / "back"
+    async with filled(data, 2):
+        pass
+    gone, fresh = b"g" * 16, b"f" * 16
+    database = await Database.open(data / "statecraft.db", (*SCHEMAS, meetings.SCHEMA))
+    assert not await SqliteMeetings(database).replace(gone, fresh)
+    await database.close()
+    await copy(data, redis.url, data)
+    await copy(redis.url, back, data)
+    async with redis_store(redis.url) as store:
+        assert await RedisMeetings(store, RedisLog(store)).instead(gone) == fresh
+    database = await Database.open(back / "statecraft.db", (*SCHEMAS, meetings.SCHEMA))
+    assert await SqliteMeetings(database).instead(gone) == fresh
+    await database.close()
+
+
+@pytest.mark.parametrize("harm", ["another byte", "an event is missing"])
+async def test_a_damaged_game_is_named_and_all_others_are_copied(tmp_path: Path, redis: RedisServer, harm: str) -> None:
+    data = tmp_path / "data"
+    async with filled(data, 6) as published:
+        game = (await published.log.games())[-1]
+        events = await published.log.read(game)
+    statement = {
+        "another byte": "UPDATE events SET body = x'00' WHERE game = ? AND version = 3",
+        "an event is missing": "DELETE FROM events WHERE game = ? AND version = 3",
+    }[harm]
+    with sqlite3.connect(data / "statecraft.db") as connection:
+        connection.execute(statement, (game,))
+    connection.close()
+    for _ in range(2):  # Said again whenever it is asked again.
+        said = await asyncio.to_thread(run, "copy", data, redis.url, "--data", data)
+        assert said.returncode == 1, said.stderr
+        assert f"But for games whose log isn't whole in {data}" in " ".join(said.stderr.split())
+        assert game.hex() in said.stderr
+    async with publishing(data) as published, redis_store(redis.url) as store:
+        log = RedisLog(store)
+        for each in await published.log.games():
+            if each != game:
+                assert await log.read(each) == await published.log.read(each)
+        assert not await RedisMovable(store).unfinished()
+        # Of the damaged one nothing is there that somebody could play on from, and it isn't taken for an empty one.
+        assert await log.head(game) == events[-1].head
+        with pytest.raises(LetGo):
+            await log.read(game)
+    with serving(tmp_path, {"STATECRAFT_STORE": redis.url}) as server, server.http() as http:
+        assert http.get(f"/api/games/{game.hex()}/export").status_code != 200
+        async with connected(server, server.join()) as client:
+            await client.play_on(await client.follow(await client.open()), Random(1))
 
 
 async def test_a_target_with_something_else_is_left_as_it_is(tmp_path: Path, redis: RedisServer) -> None:
@@ -291,6 +349,7 @@ async def test_guests_whom_an_older_release_kept_beside_the_games_are_copied_too
         assert await people.who(token) == guest
 
 
+@pytest.mark.thorough
 async def test_nothing_is_copied_while_a_server_writes_to_either(tmp_path: Path, redis: RedisServer) -> None:
     data, other = tmp_path / "data", tmp_path / "redis-data"
     with serving(tmp_path):

@@ -1,6 +1,8 @@
 """Laws of every game, over games that hypothesis invents: who plays what, who leaves when, what is sent wrongly."""
 
 import contextlib
+import copy
+from itertools import pairwise
 from typing import Any
 
 import pytest
@@ -57,6 +59,29 @@ def test_the_fold_of_any_prefix_never_fails_and_is_what_play_had_in_memory(playe
         at.discard((table.position, table.finished, dealer.hands))
     assert (table, dealer) == (played.table, played.dealer)
     assert not at
+
+
+@given(games(), st.data())
+def test_folding_many_facts_at_once_is_folding_each_after_the_other(played: Played, data: st.DataObject) -> None:
+    table, dealer = Table(played.game), Dealer(played.game, fairness.secret(KEY, played.game))
+    cuts = sorted(data.draw(st.lists(st.integers(0, len(played.facts)), max_size=3)))
+    for start, end in pairwise([0, *cuts, len(played.facts)]):
+        some = played.facts[start:end]
+        before = copy.deepcopy((table, dealer))
+        folded = game.fold(FIFTY_STATES, table, dealer, iter(some))
+        assert game.evolve_all(FIFTY_STATES, table, some) == folded[0]
+        assert (table, dealer) == before, "what was folded from is as it was"
+        for fact in some:
+            table, dealer = game.evolve(FIFTY_STATES, table, fact), game.follow(FIFTY_STATES, dealer, fact)
+        assert folded == (table, dealer)
+
+
+def test_facts_before_the_deal_that_need_one_change_nothing_when_folded_at_once() -> None:
+    played = Played("relaxed", 1).begin(mix=False)
+    early = [fifty_states.Played(0, 1, Card(3)), fifty_states.RoundEnded(1)]
+    table, dealer = game.fold(FIFTY_STATES, played.table, played.dealer, early)
+    assert table is game.evolve_all(FIFTY_STATES, played.table, early) is played.table
+    assert dealer is played.dealer
 
 
 @given(games(whole=True))
@@ -116,6 +141,14 @@ def test_a_refusal_leaves_everything_as_it_was_and_says_the_same_again(played: P
             seat if not isinstance(command, Open | CallTime) else 0,
             command,
         )
+
+
+@given(games(), st.data())
+def test_what_was_asked_is_told_by_the_next_few_facts(played: Played, data: st.DataObject) -> None:
+    cut = data.draw(st.integers(0, len(played.facts) - 1))
+    table = game.evolve_all(FIFTY_STATES, Table(played.game), played.facts[:cut])
+    next_ = tuple(played.facts[cut:])
+    assert game.asked(FIFTY_STATES, table, next_[: game.ASKED_FACTS]) == game.asked(FIFTY_STATES, table, next_)
 
 
 @given(games())

@@ -264,3 +264,20 @@ async def test_an_export_during_which_the_board_moves_says_so_at_its_end(
         assert [line["player"] for line in lines[1:-1]] == [player(number).hex() for number in (0, 1, 2, 3, 5)]
         assert (lines[0]["moved"], lines[0]["as_of"]) == (False, 6)
         assert (lines[-1]["end"], lines[-1]["moved"], lines[-1]["as_of"]) == (True, True, 7)
+
+
+async def test_an_export_during_which_a_rebuild_takes_over_says_that_the_board_moved(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(leaderboards, "EXPORT_PLACES", 2)
+    board = Board("states-relaxed", "wins", "all")
+    async with opened(tmp_path) as store, served(tmp_path, [house(player(number), True) for number in range(6)]) as at:
+        first = await at.parts.boards.page(board, 0, 0)
+        lines = []
+        async for piece in leaderboards._lines(at.parts, Asked(board, "all"), first, None):
+            lines += [json.loads(line) for line in piece.splitlines()]
+            if len(lines) == 3:
+                await store.take_over(await store.begin(LEADERBOARD.name, LEADERBOARD.version, "building"), force=True)
+                await at.grow()
+        assert (lines[0]["moved"], lines[0]["as_of"]) == (False, 6)
+        assert (lines[-1]["end"], lines[-1]["moved"], lines[-1]["as_of"]) == (True, True, 6)

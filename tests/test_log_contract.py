@@ -152,7 +152,7 @@ async def test_games_do_not_disturb_each_other(store: Store) -> None:
 
 async def test_an_append_behind_another_hash_of_the_same_version_is_a_conflict(store: Store) -> None:
     head = await grow(store, GAME, b"a", b"b")
-    fork = replace(head, hash=bytes([head.hash[0] ^ 1]) + head.hash[1:])
+    fork = head._replace(hash=bytes([head.hash[0] ^ 1]) + head.hash[1:])
     with pytest.raises(Conflict):
         await store.log.append(GAME, fork, behind(fork))
     assert await store.log.head(GAME) == head
@@ -164,7 +164,7 @@ async def test_an_append_behind_another_version_is_a_conflict_even_with_the_righ
 ) -> None:
     head = await grow(store, GAME, b"a", b"b")
     with pytest.raises(Conflict):
-        await store.log.append(GAME, replace(head, version=version), behind(replace(head, version=version)))
+        await store.log.append(GAME, head._replace(version=version), behind(head._replace(version=version)))
     assert await store.log.head(GAME) == head
 
 

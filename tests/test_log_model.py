@@ -1,7 +1,7 @@
 """Every store against a model of a few lines: whatever is asked of both, both say the same."""
 
 from collections.abc import AsyncIterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from itertools import count
 from pathlib import Path
 
@@ -108,7 +108,7 @@ async def append(store: Store, model: Model, step: Append) -> None:
     heads = {
         "head": model.head(step.game),
         "older": model.older(step.game),
-        "fork": replace(model.head(step.game), hash=bytes(32)),
+        "fork": model.head(step.game)._replace(hash=bytes(32)),
     }
     head = heads[step.behind]
     past_ms = (await past(store, model)).get(game, 1)

@@ -142,6 +142,25 @@ async def test_it_is_held_on_while_the_holder_waits_for_the_archive_and_free_whe
         await one.let_go()
 
 
+async def test_while_an_older_release_signs_by_the_lock_beside_the_key_nobody_takes_the_pen(tmp_path: Path) -> None:
+    async with shared_store("redis") as store:
+        old, new = FilePen(tmp_path), RedisPen(store, tmp_path)
+        await new.take()
+        await new.let_go()
+        await old.take()
+        with pytest.raises(Signing, match="older release"):
+            await new.take()
+        await old.let_go()
+        await new.take()
+        await old.take()  # It was started once more, and knows of no other pen.
+        with pytest.raises(Signing, match="older release"):
+            await new.take()
+        assert await store.read(TAG, "GET", PEN) is None
+        await old.let_go()
+        assert not await new.take()
+        await new.let_go()
+
+
 async def eventually_grows(seen: list[int], read: Callable[[], Awaitable[int]]) -> None:
     async with asyncio.timeout(60):
         while seen[-1] <= min(seen):

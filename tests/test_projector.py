@@ -323,7 +323,29 @@ async def test_a_ledger_with_a_gap_stops_everything(tmp_path: Path) -> None:
             await Projector(database, Gap(synthetic(60, PEOPLE)), batch_entries=9).advance()
 
 
-async def test_the_loop_says_why_it_stands_still_and_goes_on_when_mended(tmp_path: Path) -> None:
+async def test_who_wakes_behind_others_that_folded_on_hears_of_it_and_is_in_no_trouble(tmp_path: Path) -> None:
+    entries = synthetic(60, PEOPLE)
+    async with opened(tmp_path) as database:
+        await Projector(database, ListLedger(entries)).advance()
+        ledger = ListLedger(entries[:30])
+        late = Projector(database, ledger)
+        task = asyncio.create_task(late.run())
+        for _ in range(20):  # Whatever else it is woken by.
+            late.wake()
+            await asyncio.sleep(0.01)
+            assert late.trouble is None
+        ledger.entries = [*entries, house(A, True)]
+        late.wake()
+        assert await late.reached(60, wait_seconds_max)
+        assert late.trouble is None
+        task.cancel()
+        await asyncio.gather(task, return_exceptions=True)
+
+
+async def test_the_loop_says_why_it_stands_still_and_goes_on_when_mended(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("server.projector.RETRY_SECONDS", 0.2)
     entries = synthetic(60, PEOPLE)
     async with opened(tmp_path) as database:
         ledger = ListLedger(entries)

@@ -3,6 +3,7 @@
 import asyncio
 from collections import Counter
 from collections.abc import AsyncIterator, Mapping
+from dataclasses import replace
 from pathlib import Path
 from random import Random
 
@@ -20,7 +21,7 @@ from server.meetings import SERVER_MS_MAX, Entry, Meeting, Meetings, Rematch, Sq
 from server.pairing import COUNTED_A_DAY_MAX, WINDOW_A_SECOND, WINDOW_SECONDS, WINDOW_START, Pair, Waiting, pairs
 from server.redis_meetings import RedisMeetings
 from tests.positions import NOW
-from tests.redis_stores import shared_store
+from tests.redis_stores import Clocked, shared_store
 from tests.stores import REDIS, every
 
 RULES, LADDER = "fifty-states/1", "states-versus"
@@ -188,15 +189,31 @@ async def test_whoever_enters_twice_has_one_place_from_the_first_time_on(store: 
     assert await meeting_store.waiting(RULES) == 0
 
 
+async def pass_ms(meetings: Meetings, ms: int) -> None:
+    """Servers give signs on the clock of the store that they share."""
+    if isinstance(meetings, RedisMeetings):
+        assert isinstance(meetings._store, Clocked)
+        await meetings._store.pass_ms(ms)
+
+
 async def test_entries_of_a_server_that_gave_no_sign_are_dropped(store: Store) -> None:
     meeting_store, _ = store
     other = b"another server's"
     await meeting_store.enter(entry(1, NOW))
+    await pass_ms(meeting_store, SERVER_MS_MAX + 1)
     await meeting_store.enter(entry(2, NOW + SERVER_MS_MAX + 1, server=other))
     assert await meeting_store.pair(RULES, other, NOW + SERVER_MS_MAX + 1) == []
     assert await meeting_store.waiting(RULES) == 1
-    await meeting_store.ends(other)
-    assert await meeting_store.waiting(RULES) == 0
+
+
+async def test_a_server_whose_clock_is_far_behind_the_others_keeps_its_entries() -> None:
+    async with shared_store("redis") as redis:
+        kept = RedisMeetings(redis, RedisLog(redis))
+        await kept.enter(entry(1, NOW - 2 * SERVER_MS_MAX))
+        assert await kept.pair(RULES, SERVER, NOW - 2 * SERVER_MS_MAX) == []
+        await kept.enter(entry(2, NOW, server=b"another server's"))
+        (paired,) = await kept.pair(RULES, b"another server's", NOW)
+        assert paired.players == (player(1), player(2))
 
 
 async def test_a_fourth_game_of_a_day_claims_nothing_and_the_next_day_counts_again(store: Store) -> None:
@@ -214,8 +231,9 @@ async def test_a_fourth_game_of_a_day_claims_nothing_and_the_next_day_counts_aga
         before = holder or b""
 
 
-@pytest.mark.parametrize("void", [True, False])
-async def test_a_void_is_none_of_the_games_that_count_in_a_day(store: Store, void: bool) -> None:
+@pytest.mark.parametrize("anew", [False, True], ids=["", "dealt anew"])
+@pytest.mark.parametrize("void", [True, False], ids=["void", "played"])
+async def test_a_void_is_none_of_the_games_that_count_in_a_day(store: Store, void: bool, anew: bool) -> None:
     meeting_store, _ = store
     counted, before = [], b""
     for number in range(COUNTED_A_DAY_MAX + 1):
@@ -223,9 +241,10 @@ async def test_a_void_is_none_of_the_games_that_count_in_a_day(store: Store, voi
         await meeting_store.enter(entry(2, NOW, before))
         (paired,) = await meeting_store.pair(RULES, SERVER, NOW)
         counted.append(paired.counts)
+        before = bytes([number]) * 16 if anew else paired.game
+        assert not anew or await meeting_store.replace(paired.game, before)
         for _ in range(2):
-            await meeting_store.forget(paired.game, void=void and number == 0)
-        before = paired.game
+            await meeting_store.forget(before, void=void and number == 0)
     assert counted == [True] * COUNTED_A_DAY_MAX + [void]
 
 
@@ -284,6 +303,35 @@ async def test_an_arranged_game_is_its_players_until_it_is_forgotten(store: Stor
     assert await kept.of(player(3)) == [], "who sat there before it was forgotten"
 
 
+async def test_a_game_of_which_nothing_is_left_is_arranged_under_another_id_with_its_places_and_counted_once(
+    store: Store,
+) -> None:
+    kept, log = store
+    for number in (1, 2):
+        await kept.enter(entry(number))
+    (paired,) = await kept.pair(RULES, SERVER, NOW)
+    await kept.opened(paired.game)
+    await kept.joins(player(3), paired.game)
+    first, second, third = (bytes([number]) * 16 for number in (7, 8, 9))
+    assert await kept.instead(paired.game) == paired.game
+    assert await kept.replace(paired.game, first)
+    assert not await kept.replace(paired.game, second), "somebody else was faster"
+    fresh = replace(paired, game=first)
+    assert await kept.unopened() == [fresh]
+    assert (await kept.meeting(paired.game), await kept.meeting(first)) == (None, fresh)
+    assert await kept.instead(paired.game) == first
+    for number in (1, 2):
+        assert await kept.of(player(number)) == [fresh]
+        assert await log.claimed(player(number), LADDER) == first
+    assert await kept.of(player(3)) == []
+    assert await kept.replace(first, third)
+    assert await kept.instead(paired.game) == await kept.instead(first) == third
+    # One that nobody arranged isn't, and yet keeps its id no longer.
+    assert not await kept.replace(b"no game arranged", second)
+    assert await kept.instead(b"no game arranged") == second
+    assert await kept.meeting(second) is None
+
+
 async def test_of_two_who_ask_each_other_for_a_rematch_the_first_has_asked(store: Store) -> None:
     kept, _ = store
     games = [bytes([number]) * 16 for number in range(4)]
@@ -292,6 +340,8 @@ async def test_of_two_who_ask_each_other_for_a_rematch_the_first_has_asked(store
     assert await kept.offer(Rematch(games[0], RULES, player(2), player(1))) == player(1)
     assert await kept.offers(player(2)) == [asked]
     assert await kept.offers(player(1)) == []
+    assert await kept.asks(player(1))
+    assert not await kept.asks(player(2))
     for game in games[1:3]:
         await kept.offer(Rematch(game, RULES, player(1), player(3)))
     await kept.offer(Rematch(games[3], RULES, player(3), player(1)))
@@ -313,12 +363,27 @@ async def test_who_comes_back_through_another_server_keeps_the_time_and_loses_it
     await kept.enter(entry(1, NOW + 1000, server=there))
     assert await kept.waits(RULES, [player(1), player(2)]) == {player(1)}
     assert await kept.waits(RULES, []) == await kept.waits("classic/1", [player(1)]) == set()
-    await kept.ends(SERVER)
+    assert not await kept.leave(RULES, player(1), SERVER), "there he waits no longer"
     assert await kept.waiting(RULES) == 1
-    await kept.enter(entry(2, NOW + 5000))
-    await kept.ends(there)
-    assert await kept.waiting(RULES) == 1
-    assert await kept.pair(RULES, SERVER, NOW + 6000) == []
+    # The server ends, and he comes back; who waited there with him doesn't.
+    await pass_ms(kept, 5000)
+    for number in (2, 6):
+        await kept.enter(entry(number, NOW + 5000, server=there))
+    assert await kept.move(RULES, player(1), SERVER, NOW + 5000)
+    assert not await kept.move(RULES, player(3), SERVER, NOW + 5000)
+    await pass_ms(kept, SERVER_MS_MAX + 1)
+    # Who comes much later doesn't wait any more, though nobody has looked since.
+    assert not await kept.move(RULES, player(6), SERVER, NOW + 5000 + SERVER_MS_MAX + 1)
+    assert player(6) not in await kept.waits(RULES, [player(6)])
+    assert not await kept.leave(RULES, player(1), there)
+    assert await kept.pair(RULES, SERVER, NOW + 5000 + SERVER_MS_MAX + 1) == []
+    assert await kept.waits(RULES, [player(1), player(2)]) == {player(1)}
+    await kept.enter(entry(4, NOW + 60_000))
+    (paired,) = await kept.pair(RULES, SERVER, NOW + 60_000)
+    assert paired.players == (player(1), player(4)), "who waited longer is the first"
+    await kept.enter(entry(5, NOW + 60_000))
+    assert await kept.leave(RULES, player(5), SERVER)
+    assert await kept.waiting(RULES) == 0
 
 
 class Torn(RedisLog):

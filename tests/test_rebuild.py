@@ -303,6 +303,7 @@ async def test_a_rebuild_that_is_ahead_of_a_live_one_rolled_back_begins_anew(tmp
 
 
 @on_kept
+@pytest.mark.thorough
 async def test_killed_at_any_point_a_rebuild_and_the_loop_come_to_the_same(tmp_path: Path, kind: str) -> None:
     chance = random.Random(11)
     entries = synthetic(KILLED_ENTRIES, PEOPLE)

@@ -8,10 +8,13 @@ from random import Random
 import pytest
 
 from projections import saved
+from server.between import INVITATIONS_MAX
+from server.connection import BURST
+from server.wire import Code
 from tests.meeting import feed
 from tests.pairs import Person
 from tests.redis_servers import RedisServer, redis_server
-from tests.running import Server, connect, eventually
+from tests.running import Client, Server, connect, eventually
 
 pytestmark = pytest.mark.anyio
 
@@ -92,6 +95,40 @@ async def test_two_on_different_servers_are_paired_play_and_are_watched_from_eit
     for watcher in watchers:
         await watcher.leave()
     for person in (one, other):
+        await person.leave()
+
+
+async def test_who_is_too_fast_at_every_server_at_once_changes_no_more_than_at_one_and_hinders_nobody(
+    servers: tuple[Server, Server],
+) -> None:
+    first = servers[0]
+    fast, other = (Person(server, first.join(), Random(n)) for n, server in enumerate(servers))
+    client = await connect(first, fast.guest)
+    game = await client.open()
+    held = await client.follow(game)
+    await client.mix(held)
+    flood = [await connect(server, fast.guest) for server in servers for _ in range(3)]
+    played = {"do": "Play", "battle": held.battle, "card": held.hand[0] if held.hand else 0}
+
+    async def pour(one: Client, number: int) -> int:
+        for message in range(INVITATIONS_MAX // 2):
+            invitation = {"rules": RULES, "settings": {}, "listed": False}
+            await one.send({"type": "invite", "id": f"i-{number}-{message}", **invitation})
+        for message in range(3 * int(BURST)):
+            await one.send({"type": "do", "id": f"d-{number}-{message}", "game": game.hex(), "command": played})
+        return await one.close_code()
+
+    pouring = [asyncio.create_task(pour(one, number)) for number, one in enumerate(flood)]
+    assert (await other.ask("invite", "i", rules=RULES, settings={}, listed=False))["type"] == "done"
+    assert set(await asyncio.gather(*pouring)) == {Code.TOO_FAST}
+    # One card, though hundreds were sent, and as many invitations as anybody may have at once.
+    await client.follow(game)
+    assert [type(fact).__name__ for fact in held.facts].count("Played") == 1
+    mine = await feed(fast, "me")
+    assert len(mine.rows["games"]) <= INVITATIONS_MAX + len(flood)
+    for each in (client, *flood):
+        await each.leave()
+    for person in (fast, other):
         await person.leave()
 
 

@@ -165,6 +165,20 @@ def test_the_fold_of_the_log_is_what_play_had_in_memory(played: Played) -> None:
     assert (table, dealer) == (played.table, played.dealer)
 
 
+@given(wars(), st.integers(0))
+def test_folding_many_facts_at_once_is_folding_each_after_the_other(played: Played, cut: int) -> None:
+    moments = list(folds(played))
+    cut %= len(moments) + 1
+    table, dealer = Table(played.game), Dealer(played.game, fairness.secret(KEY, played.game))
+    for start, end in ((0, cut), (cut, len(moments))):
+        some = played.facts[start:end]
+        alone = game.evolve_all(played.rules, table, some)
+        table, dealer = game.fold(played.rules, table, dealer, some)
+        assert alone == table
+        if end:
+            assert (table, dealer) == moments[end - 1][1:]
+
+
 @few
 @given(wars(whole=True))
 def test_a_game_from_the_log_equals_the_game_from_its_opened_seed(played: Played) -> None:

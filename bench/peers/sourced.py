@@ -9,6 +9,8 @@ from uuid import UUID
 from eventsourcing.application import Application
 from eventsourcing.domain import Aggregate, event
 
+from bench.measure import leave_alone
+
 AT_ONCE = 500
 
 
@@ -38,6 +40,7 @@ def filled(path: str, count: int) -> tuple[Application[UUID], UUID]:
 
 async def main(path: str, count: str) -> None:
     application, id_ = filled(path, int(count))
+    leave_alone()
 
     async def attend(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         while await reader.readline():
