@@ -95,13 +95,14 @@ class SqliteLog:
         """Whether a job that will take what is waiting is with the writer, and hasn't begun."""
         self._room = asyncio.Semaphore(APPENDS_MAX)
         self._listeners: list[Listener] = []
+        self._loop: asyncio.AbstractEventLoop | None = None
 
     async def append(self, game: bytes, head: Head, batch: Batch) -> Head:
         _assert_fits(game, head, batch)
         if head.version == 0 and head != origin(game):
             raise Conflict("this is not the game's origin")
         await self._room.acquire()
-        loop = asyncio.get_running_loop()
+        loop = self._loop = self._loop or asyncio.get_running_loop()
         append = _Append(game, head, batch, loop.create_future())
         self._waiting.append(append)
         if not self._asked:
@@ -128,12 +129,10 @@ class SqliteLog:
         group.sort(key=lambda append: not _opens(append))
         openings = sum(map(_opens, group))
         now_ms = self._clock()
-        _move_heads(connection, group[:openings], now_ms)
-        _move_heads(connection, group[openings:], now_ms)
-        stored = [append for append in group if append.refusal is None]
-        _store_events(connection, stored)
-        for append in stored:
-            if append.batch.outbox:
+        _store_appends(connection, group[:openings], now_ms)
+        _store_appends(connection, group[openings:], now_ms)
+        for append in group:
+            if append.batch.outbox and append.refusal is None:
                 _store_outbox(connection, append.game, append.batch.outbox)
 
     def _answer(self, group: list[_Append], outcome: Exception | None) -> None:
@@ -259,32 +258,35 @@ def _opens(append: _Append) -> bool:
     return append.head.version == 0 and append.batch.expired_ms is None
 
 
-def _move_heads(connection: sqlite3.Connection, appends: Sequence[_Append], now_ms: int) -> None:
-    """In one statement as many as there are games: a game's second append goes by what its first has left."""
+def _store_appends(connection: sqlite3.Connection, appends: Sequence[_Append], now_ms: int) -> None:
+    """In a statement for all heads and one for all events, as often as a game has appends among these: its second goes
+    by what its first has left."""
     while appends:
         first = {append.game: append for append in reversed(appends)}
         now = list(first.values())
-        moved = (_open_games if _opens(now[0]) else _continue_games)(connection, now, now_ms)
-        if len(moved) < len(now):
-            done = {game for (game,) in moved}
+        move_heads = _open_games if _opens(now[0]) else _continue_games
+        if move_heads(connection, now, now_ms) < len(now):
             for append in now:
-                if append.game not in done:
-                    append.refusal = _refusal(connection, append)
-        appends = [append for append in appends if first[append.game] is not append] if len(now) < len(appends) else ()
+                append.refusal = _refusal(connection, append)
+            now = [append for append in now if append.refusal is None]
+        _store_events(connection, now)
+        appends = (
+            [append for append in appends if first[append.game] is not append] if len(first) < len(appends) else ()
+        )
 
 
-def _open_games(connection: sqlite3.Connection, appends: Sequence[_Append], now_ms: int) -> list[tuple[bytes]]:
-    """The games that weren't open."""
+def _open_games(connection: sqlite3.Connection, appends: Sequence[_Append], now_ms: int) -> int:
+    """How many weren't open. Which is not asked: each row of an answer would be another handing-over of the lock."""
     rows = [(append.game, *_next(append, now_ms)) for append in appends]
     query = (
         "INSERT INTO games SELECT * FROM ({}) WHERE column1 IS NOT NULL"
-        " AND NOT EXISTS (SELECT 1 FROM let_go WHERE let_go.game = column1) ON CONFLICT DO NOTHING RETURNING game"
+        " AND NOT EXISTS (SELECT 1 FROM let_go WHERE let_go.game = column1) ON CONFLICT DO NOTHING"
     )
-    return _execute(connection, query, rows).fetchall()
+    return _execute(connection, query, rows).rowcount
 
 
-def _continue_games(connection: sqlite3.Connection, appends: Sequence[_Append], now_ms: int) -> list[tuple[bytes]]:
-    """The games that stood where their appends say."""
+def _continue_games(connection: sqlite3.Connection, appends: Sequence[_Append], now_ms: int) -> int:
+    """How many games stood where their appends say."""
     rows = [
         (append.game, *_next(append, now_ms), append.head.version, append.head.hash, append.batch.expired_ms, now_ms)
         for append in appends
@@ -292,23 +294,31 @@ def _continue_games(connection: sqlite3.Connection, appends: Sequence[_Append], 
     query = (
         "UPDATE games SET version = column2, hash = column3, deadline_ms = column4 FROM ({})"
         " WHERE game = column1 AND version = column5 AND hash = column6"
-        " AND (column7 IS NULL OR column7 = deadline_ms AND column7 <= column8) RETURNING game"
+        " AND (column7 IS NULL OR column7 = deadline_ms AND column7 <= column8)"
     )
-    return _execute(connection, query, rows).fetchall()
+    return _execute(connection, query, rows).rowcount
 
 
 def _next(append: _Append, now_ms: int) -> tuple[int, bytes, int | None]:
-    head, wait_ms = append.batch.events[-1].head, append.batch.wait_ms
-    return head.version, head.hash, None if wait_ms is None else now_ms + wait_ms
+    last, wait_ms = append.batch.events[-1], append.batch.wait_ms
+    return last.version, last.hash, None if wait_ms is None else now_ms + wait_ms
 
 
-def _refusal(connection: sqlite3.Connection, append: _Append) -> Conflict | NotYet:
+def _refusal(connection: sqlite3.Connection, append: _Append) -> Conflict | NotYet | None:
+    """Why the append didn't move its game's head; None: it did, and its events are still to be stored."""
     if _let_go_at(connection, append.game) is not None:
         return Conflict("its log was let go")
-    head = _head(connection, append.game)
+    head, after = _head(connection, append.game), append.batch.events[-1].head
+    if head == after and not _has_event(connection, append.game, after.version):
+        return None
     if head == append.head:
         return NotYet(f"{append.batch.expired_ms} is not the deadline, or not past")
     return Conflict(f"the head is {head.version}, not {append.head.version}, or has another hash")
+
+
+def _has_event(connection: sqlite3.Connection, game: bytes, version: int) -> bool:
+    found = connection.execute("SELECT 1 FROM events WHERE game = ? AND version = ?", (game, version)).fetchall()
+    return bool(found)
 
 
 def _store_events(connection: sqlite3.Connection, appends: Sequence[_Append]) -> None:

@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import os
 import sqlite3
 import threading
 import time
@@ -77,8 +78,11 @@ class Writer:
                 outcomes = self._commit([job for job, _ in group])
                 if any(job is _scrub for job, _ in group):
                     outcomes = self._scrubbed(group, outcomes)
+                # Asked before the loop is woken: a question to the system gives the interpreter's lock away, and to get
+                # it back from a loop that answers takes long.
+                size_bytes = self._wal_bytes()
                 self._loop.call_soon_threadsafe(_answer, [answer for _, answer in group], outcomes)
-                self._checkpoint()
+                self._checkpoint(size_bytes)
         self._drop()
 
     def _group(self) -> tuple[list[tuple[Job, Answer]], bool]:
@@ -145,12 +149,14 @@ class Writer:
                 self._connection.close()
             self._connection = None
 
-    def _checkpoint(self) -> None:
-        """Keep the WAL small: after the answers, so that no one's COMMIT takes longer for it."""
+    def _wal_bytes(self) -> int:
         try:
-            size_bytes = self._wal.stat().st_size
+            return os.stat(self._wal).st_size
         except FileNotFoundError:
-            size_bytes = 0
+            return 0
+
+    def _checkpoint(self, size_bytes: int) -> None:
+        """Keep the WAL small: after the answers, so that no one's COMMIT takes longer for it."""
         if self._connection is None or size_bytes <= self._checkpoint_bytes:
             return
         full = size_bytes >= self._limits.wal_bytes_max

@@ -8,6 +8,7 @@ docs/audit.md gives the same formats with vectors. HMAC is RFC 2104 with SHA-256
 import hmac
 from collections.abc import Iterator, Sequence
 from enum import IntEnum
+from functools import lru_cache
 from hashlib import sha256
 from struct import Struct
 from typing import TypeVar
@@ -83,7 +84,7 @@ class Stream:
 
     def bytes32(self) -> bytes:
         """The next whole block of 32 bytes."""
-        block = hmac.digest(self._key, self._place + self._block.to_bytes(4, "big"), "sha256")
+        block = _block(self._key, self._place + self._block.to_bytes(4, "big"))
         self._block += 1
         return block
 
@@ -128,6 +129,12 @@ class Stream:
                 return index
             at -= weight
         raise AssertionError("weights are not negative")
+
+
+@lru_cache(maxsize=4096)
+def _block(key: bytes, place: bytes) -> bytes:
+    # The house's card is drawn twice: when it is sealed, and when it is shown.
+    return hmac.digest(key, place, "sha256")
 
 
 def _wide(field: bytes, width: int) -> bytes:

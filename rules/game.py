@@ -400,6 +400,8 @@ def decide(
         return Refused(Reason.OVER)
     if table.house and seat == HOUSE_SEAT:
         return Refused(Reason.NOT_SEATED)  # The house is asked nothing: what it does is due.
+    if type(command) in rules.commands:
+        return rules.decide(table, dealer, seat, command) if table.dealt else Refused(Reason.NOT_DEALT)
     match command:
         case CallTime():
             return _called(rules, table, now_ms)
@@ -424,12 +426,8 @@ def decide(
             return (Mixed(seat, entropy),)
         case Resign():
             return (Resigned(seat),)
-        case _ if type(command) not in rules.commands:
-            return Refused(Reason.UNKNOWN_COMMAND)
-        case _ if not table.dealt:
-            return Refused(Reason.NOT_DEALT)
         case _:
-            return rules.decide(table, dealer, seat, command)
+            return Refused(Reason.UNKNOWN_COMMAND)
 
 
 def _open(rules: Rules, table: Table, dealer: Dealer, command: Open, now_ms: int) -> tuple[Fact, ...] | Refused:

@@ -55,7 +55,7 @@ def step(rules: Rules, clock: Clock, table: Table, facts: tuple[Fact, ...], at_m
     ends_ms = table.opened.at_ms + OPEN_MS_MAX
     if table.house:
         return clock if clock.ends_ms is not None else Clock(ends_ms=ends_ms)
-    if table.dealt and clock.stage == rules.waits(table.position) and not any(type(fact) is Credited for fact in facts):
+    if table.dealt and clock.stage == rules.waits(table.position) and Credited not in map(type, facts):
         return clock  # As nearly always within a battle: what a stage may last is settled once cards are dealt.
     name, battle, limit_ms = _stage(rules, table)
     if clock.stage != (name, battle):

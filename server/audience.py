@@ -63,6 +63,12 @@ class Subscription:
     catching_up: bool = False
     missed: bool = False
     """Whether something came while it was catching up."""
+    topic: str = ""
+    seat: int | None = None
+    """The connection's player's in the game, once it is known that he sits there: that is for good."""
+
+    def __post_init__(self) -> None:
+        self.topic = wire.topic(self.game)
 
 
 @dataclass(slots=True)
@@ -70,6 +76,8 @@ class Watched:
     """A game somebody watches."""
 
     subscriptions: set[Subscription]
+    heard: bool = True
+    """Whether something was, since healing came by last."""
     quiet: int = 0
     """How often its head was read in vain since something was heard."""
     check_at: float = 0.0
@@ -179,21 +187,23 @@ class Audience:
         if watched is None:
             return
         self._heard(watched, live is not None and live.table.finished is not None)
-        after = events[-1].head
-        if live is not None and live.head == after:
+        if live is not None and live.head.hash == events[-1].hash:
             after = live.head  # One object for all, which the next append names: no head need be compared then.
         else:
-            live = None
+            live, after = None, events[-1].head
+        codec: Codec | None = None
+        frame = b""
         frames: dict[str, bytes] = {}
         for subscription in watched.subscriptions:
             if subscription.catching_up:
                 subscription.missed = True
             elif live is not None and (subscription.head is before or subscription.head == before):
                 watcher = subscription.watcher
-                frame = frames.get(watcher.codec.name)
-                if frame is None:
-                    frame = wire.events_frame(watcher.codec, game, events, live.table, live.clock.due_ms)
-                    frames[watcher.codec.name] = frame
+                if watcher.codec is not codec:
+                    codec = watcher.codec
+                    if codec.name not in frames:
+                        frames[codec.name] = wire.events_frame(codec, game, events, live.table, live.clock.due_ms)
+                    frame = frames[codec.name]
                 watcher.way.send(frame)
                 subscription.head = after
                 if watcher.player is not None:
@@ -203,12 +213,13 @@ class Audience:
                 self._start(self._catch_up(subscription))
 
     def _send_hand(self, subscription: Subscription, live: Live) -> None:
-        watcher = subscription.watcher
-        seat = live.seat_of(watcher.player)
-        if seat is None or not live.table.dealt:
+        watcher, seat = subscription.watcher, subscription.seat
+        if seat is None:
+            seat = subscription.seat = live.seat_of(watcher.player)
+        if seat is None or live.table.position is None:
             return
         cards = live.rules.hand(live.dealer.hands, seat)
-        watcher.tell(wire.Hand(wire.topic(live.game), live.head.version, seat, cards))
+        watcher.way.send(watcher.codec.encode(wire.Hand(subscription.topic, live.head.version, seat, cards)))
 
     # ------------------------------------------------------------ the backlog
 
@@ -286,8 +297,8 @@ class Audience:
 
     def _heard(self, watched: Watched, over: bool = False) -> None:
         """`over`: the game has ended, and only a store that lost something can still tell anything of it."""
+        watched.heard = True
         watched.quiet = len(HEAL_SECONDS) - 1 if over else 0
-        watched.check_at = asyncio.get_running_loop().time() + HEAL_SECONDS[watched.quiet]
 
     async def heal(self) -> None:
         """For ever: read the head of each watched game of which nothing was heard, less and less often."""
@@ -295,6 +306,9 @@ class Audience:
             await asyncio.sleep(HEAL_SECONDS[0] / 2)
             now = asyncio.get_running_loop().time()
             for game, watched in tuple(self._watched.items()):
+                if watched.heard:
+                    # When exactly is nothing that each move should pay for.
+                    watched.heard, watched.check_at = False, now + HEAL_SECONDS[watched.quiet]
                 if watched.check_at > now:
                     continue
                 watched.quiet = min(watched.quiet + 1, len(HEAL_SECONDS) - 1)

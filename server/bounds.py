@@ -3,6 +3,7 @@ knows uvicorn's insides."""
 
 import asyncio
 import contextlib
+from collections.abc import Sequence
 from traceback import format_exception
 from typing import Any, ClassVar
 
@@ -40,6 +41,7 @@ class Socket(WebSocketsSansIOProtocol):
     _opcode = Opcode.BINARY
     _aborting: asyncio.TimerHandle | None = None
     _small_frames = 0
+    takes = True
 
     def __init__(self, *given: Any, **named: Any) -> None:
         super().__init__(*given, **named)
@@ -73,6 +75,8 @@ class Socket(WebSocketsSansIOProtocol):
         A close waits: what was said before it is still done.
         """
         incoming, attached = self._incoming, self._attached
+        if incoming.is_empty and not self.read_paused:
+            return
         # Whoever is attached leaves as soon as the connection is no longer open.
         while attached is not None and attached is self._attached and (not attached.busy or incoming.is_ping):
             taken = incoming.take()
@@ -108,11 +112,7 @@ class Socket(WebSocketsSansIOProtocol):
         else:
             self._attached.received(text)
 
-    @property
-    def takes(self) -> bool:
-        return self.writable.is_set()
-
-    def write(self, payloads: tuple[bytes, ...]) -> None:
+    def write(self, payloads: Sequence[bytes]) -> None:
         self.transport.write(self._framing.framed(self._opcode, payloads))
 
     def close(self, code: int, why: str) -> None:
@@ -123,8 +123,13 @@ class Socket(WebSocketsSansIOProtocol):
     def abort(self) -> None:
         self.transport.abort()
 
+    def pause_writing(self) -> None:
+        super().pause_writing()
+        self.takes = False
+
     def resume_writing(self) -> None:
         super().resume_writing()
+        self.takes = True
         if self._attached is not None:
             self._attached.may_write()
 

@@ -10,6 +10,7 @@ from rules.game import Reason, Rules
 from server import board_feeds, wire
 from server.audience import Audience, Watcher, Way
 from server.board_feeds import BoardFeeds
+from server.driven import Driven
 from server.games import Damaged, Games
 from server.hall import Hall
 from server.logs import asking
@@ -79,10 +80,11 @@ class Connection:
     def hello(self, why: str | None, now_ms: int) -> None:
         self._tell(wire.Hello(self._player.hex() if self._player else None, why, now_ms))
 
-    def receive(self, frame: bytes | str, now: float) -> Coroutine[Any, Any, None] | None:
+    def receive(self, frame: bytes | str, now: float) -> Coroutine[Any, Any, None] | Driven | None:
         """Act on one frame; `now` in seconds of any steady clock. Raises BadFrame and TooFast: close then.
 
         What has to wait for the store is given back, to be awaited before the next frame comes; it may raise the same.
+        A command in a game, which is what comes most, needs no task for that.
         """
         self._tokens = min(BURST, self._tokens + (now - self._refilled) * RATE)
         self._refilled = now
@@ -99,10 +101,10 @@ class Connection:
         if self._boards is not None:
             self._boards.gone(self._watcher)
 
-    def _act(self, message: FromClient) -> Coroutine[Any, Any, None] | None:
+    def _act(self, message: FromClient) -> Coroutine[Any, Any, None] | Driven | None:
         match message:
             case Do():
-                return self._do(message)
+                return Driven(self._do(message))
             case Ping(n):
                 self._tell(wire.Pong(n))
             case Unsubscribe(topic):
@@ -131,7 +133,6 @@ class Connection:
                 assert_never(message)
 
     async def _do(self, message: Do) -> None:
-        asking.set((message.game, message.id))
         if self._player is None:
             self._refuse(message.id, Trouble.NO_SESSION)
             return
@@ -232,7 +233,7 @@ class Connection:
         elif self._boards is not None and topic.startswith(board_feeds.KIND):
             await self._boards.follow(self._watcher, topic, after)
         elif self._hall is not None and topic == "lobby":
-            self._hall.lobby.feed.follow(self._watcher, after)
+            await self._hall.lobby.follow(self._watcher, after)
         elif self._hall is not None and topic == "me" and self._player is not None:
             try:
                 await self._hall.mine.follow(self._watcher, self._player, after)
@@ -259,8 +260,8 @@ class Connection:
 
     def _answer(self, message: wire.ToClient) -> None:
         """To a command."""
-        self._commands[message.reason if isinstance(message, wire.NotDone) else "done"] += 1
-        self._tell(message)
+        self._commands[message.reason if type(message) is wire.NotDone else "done"] += 1
+        self._watcher.tell(message)
 
     def _tell(self, message: wire.ToClient) -> None:
         self._watcher.tell(message)

@@ -28,6 +28,11 @@ class Exchange:
         self._away = False
         """Whether the last one came to nothing, so that what others said at once may have been missed, too."""
 
+    @property
+    def alone(self) -> bool:
+        """Whether there is nobody to exchange anything with."""
+        return self._others.alone
+
     async def run(self) -> None:
         """For ever."""
         while True:

@@ -1,5 +1,8 @@
 """WebSocket frames on the way past websockets' parser: the plain ones, in and out (RFC 6455 section 5.2). No I/O."""
 
+from collections.abc import Sequence
+from struct import Struct
+
 from websockets.frames import Opcode
 from websockets.speedups import apply_mask
 
@@ -8,6 +11,9 @@ MASKED = 0x80
 CONTROL = 0x08
 """In opcodes that may come between the pieces of a message."""
 PINGS = (FIN | Opcode.PING, FIN | Opcode.PONG)
+
+_SHORT, _MIDDLING, _LONG = (Struct(head).pack for head in (">BB", ">BBH", ">BBQ"))
+"""Heads of frames, by the width of their size."""
 
 
 class Incoming:
@@ -99,22 +105,23 @@ class Framing:
     The last ones are remembered, since what happens in a game goes to everybody who watches it."""
 
     def __init__(self) -> None:
-        self._last: tuple[int, tuple[bytes, ...]] = (0, ())
+        self._opcode = 0
+        self._payloads: Sequence[bytes] = ()
         self._framed = b""
 
-    def framed(self, opcode: int, payloads: tuple[bytes, ...]) -> bytes:
-        if (opcode, payloads) != self._last:
+    def framed(self, opcode: int, payloads: Sequence[bytes]) -> bytes:
+        if payloads != self._payloads or opcode != self._opcode:
+            first = FIN | opcode
             pieces: list[bytes] = []
             for payload in payloads:
-                pieces += (_head(opcode, len(payload)), payload)
-            self._last, self._framed = (opcode, payloads), b"".join(pieces)
+                size = len(payload)
+                # Of a whole, unmasked frame.
+                if size < 126:
+                    pieces.append(_SHORT(first, size))
+                elif size < 1 << 16:
+                    pieces.append(_MIDDLING(first, 126, size))
+                else:
+                    pieces.append(_LONG(first, 127, size))
+                pieces.append(payload)
+            self._opcode, self._payloads, self._framed = opcode, payloads, b"".join(pieces)
         return self._framed
-
-
-def _head(opcode: int, size: int) -> bytes:
-    """Of a whole, unmasked frame."""
-    if size < 126:
-        return bytes((FIN | opcode, size))
-    if size < 1 << 16:
-        return bytes((FIN | opcode, 126)) + size.to_bytes(2, "big")
-    return bytes((FIN | opcode, 127)) + size.to_bytes(8, "big")

@@ -9,9 +9,11 @@ import secrets
 import time
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import structlog
+from msgspec import Struct
+from msgspec.structs import replace
 
 from events import chain, codec, entries
 from events.chain import Head, Stored
@@ -47,6 +49,8 @@ TRIES_MAX = 20
 LOSE_AGAIN_SECONDS = 1.0
 """Where the store that lost something can't say what is left."""
 CAUSES_KEPT = 4
+FACTS_MAX = 8
+"""Of an append, for whoever listens to such appends to be kept in mind."""
 
 log_line = structlog.get_logger()
 
@@ -60,8 +64,7 @@ class Damaged(Exception):
         self.why = why
 
 
-@dataclass(frozen=True, slots=True)
-class Live:
+class Live(Struct, frozen=True):
     """One game's fold up to `head`."""
 
     game: bytes
@@ -136,6 +139,8 @@ class Games:
         self._ahead: dict[bytes, Live] = {}
         """What appends under way lead to, by the hash of their last event."""
         self._published: list[tuple[Published, frozenset[str] | None]] = []
+        self._listening: dict[tuple[str, ...], tuple[Published, ...]] = {}
+        """Who listens to appends of just these facts: there are few kinds of appends, and many of each."""
         self._gone: list[Gone] = []
         self._tally = tally or Tally()
         log.listen(self._appended)
@@ -146,6 +151,7 @@ class Games:
     def listen(self, published: Published, of: Collection[type] | None = None) -> None:
         """Be told of every append, after the fold of a game that is in mind here; `of`: that holds such a fact."""
         self._published.append((published, None if of is None else frozenset(each.__name__ for each in of)))
+        self._listening.clear()
 
     def on_gone(self, gone: Gone) -> None:
         """Be told of each game of which nothing is left."""
@@ -231,10 +237,18 @@ class Games:
             except Damaged as error:
                 log_line.error("damaged game", game=game_id.hex(), version=error.version, why=error.why)
                 return
-        told = {codec.name(event.body) for event in events}
-        for published, of in self._published:
-            if of is None or not of.isdisjoint(told):
-                published(game_id, live, before, events)
+        told = tuple([codec.name(event.body) for event in events])
+        listening = self._listening.get(told)
+        if listening is None:
+            listening = self._listeners(told)
+        for published in listening:
+            published(game_id, live, before, events)
+
+    def _listeners(self, told: tuple[str, ...]) -> tuple[Published, ...]:
+        found = tuple(published for published, of in self._published if of is None or not of.isdisjoint(told))
+        if len(told) <= FACTS_MAX:
+            self._listening[told] = found
+        return found
 
     # ------------------------------------------------------------ commands
 
@@ -377,11 +391,10 @@ class Games:
                 clock = timing.step(live.rules, live.clock, moved.table, moved.facts, now_ms)
                 bodies = [codec.body(now_ms, cause, fact) for fact in moved.facts]
                 events = chain.extend(live.head, bodies)
+                due_ms = clock.due_ms
+                wait_ms = None if due_ms is None else max(0, due_ms - now_ms)
                 batch = Batch(
-                    events,
-                    outbox=_told_outside(live.rules, moved, events, now_ms, after),
-                    wait_ms=None if clock.due_ms is None else max(0, clock.due_ms - now_ms),
-                    expired_ms=expired_ms,
+                    events, _told_outside(live.rules, live.table, moved, events, now_ms, after), wait_ms, expired_ms
                 )
                 head = events[-1].head
                 causes = (*live.causes, (cause, head))[-CAUSES_KEPT:]
@@ -566,12 +579,17 @@ def _empty(game_id: bytes, rules: Rules, secret: bytes) -> Live:
 
 
 def _told_outside(
-    rules: Rules, moved: game.Moved, events: tuple[Stored, ...], at_ms: int, after: tuple[bytes, ...]
+    rules: Rules,
+    before: Table,
+    moved: game.Moved,
+    events: tuple[Stored, ...],
+    at_ms: int,
+    after: tuple[bytes, ...],
 ) -> tuple[bytes, ...]:
     """What the append tells the world outside the game: that both seats are taken, that it is over."""
     table = moved.table
-    if table.finished is None and not any(isinstance(fact, Seated) for fact in moved.facts):
-        return ()
+    if table.finished is None and table.seats is before.seats:
+        return ()  # A move, as nearly always.
     first, second = table.seats
     if table.opened is None or first is None or second is None:
         return ()

@@ -36,7 +36,7 @@ class Hall:
     def loops(self) -> tuple[Callable[[], Awaitable[None]], ...]:
         """What runs for ever."""
         here = (self.presence.run, self.queue.run, self.lobby.run, self.mine.run, self.nameplates.run)
-        return (*here, self.exchange.run)
+        return here if self.exchange.alone else (*here, self.exchange.run)
 
     async def end(self) -> None:
         """The process goes, and with it what it told the others. Where the store is away they find out by themselves.
@@ -80,7 +80,7 @@ def hall(
     presence.listen(gone, changed=lambda player: None)
     presence.care(queue.players)
     presence.care(between.asking)
-    lobby = Lobby(games, audience, between, presence, called)
+    lobby = Lobby(games, audience, between, presence, called, others.alone)
     mine = Mine(between, queue, others.alone)
     for part in (between, queue):
         part.listen(others.tell)

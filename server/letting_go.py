@@ -28,6 +28,8 @@ GAMES_MAX = 100
 PARTITIONS_MAX = 16
 ENTRIES_MAX = 200
 """Of a partition, in a round."""
+YOUNG_MAX = 100_000
+"""Games and partitions of which it is kept in mind that they are too young, about 150 bytes each."""
 
 log_line = structlog.get_logger()
 
@@ -54,6 +56,8 @@ class LettingGo:
         self._after = b""
         """The last game looked at."""
         self._partition = 0
+        self._young: dict[bytes | int, int] = {}
+        """Until when, in Unix milliseconds, nothing of a game or a partition is old enough: it isn't read again."""
         self._missing: set[bytes] = set()
         """Games that the archive lacks; said once."""
 
@@ -71,9 +75,11 @@ class LettingGo:
         """Look at some games and partitions; whether there were no more games. Raises Unknown, OSError, BaseError."""
         games = await self._log.games(self._after, GAMES_MAX)
         for game in games:
-            await self._look(game)
+            if self._may_be_old(game):
+                await self._look(game)
         for _ in range(PARTITIONS_MAX):
-            await self._trim(self._partition)
+            if self._may_be_old(self._partition):
+                await self._trim(self._partition)
             self._partition = (self._partition + 1) % PARTITIONS
         rest = len(games) < GAMES_MAX
         self._after = b"" if rest else games[-1]
@@ -81,7 +87,11 @@ class LettingGo:
 
     async def _look(self, game: bytes) -> None:
         index = await self._ledger.find(ledger.closing(game))
-        if index is None or not self._is_old(entry := await self._entry(index), index):
+        if index is None:
+            # It is played; or it ended a moment ago, and then it stays half as long again at most.
+            self._is_young(game, self._clock() + self._keep_ms // 2)
+            return
+        if not self._is_old(entry := await self._entry(index), index, game):
             return
         assert isinstance(entry, Closing)
         head = Head(entry.version, entry.hash)
@@ -102,15 +112,27 @@ class LettingGo:
         position = 0
         for item in await self._log.outbox(partition, 0, ENTRIES_MAX):
             index = await self._ledger.find(ledger.leaf(item.body).once)
-            if index is None or not self._is_old(entries.decode_of_game(item.body), index):
+            if index is None or not self._is_old(entries.decode_of_game(item.body), index, partition):
                 break
             position = item.position
         if position > 1:
             await self._log.trim(partition, position)
 
-    def _is_old(self, entry: entries.LedgerEntry, index: int) -> bool:
+    def _may_be_old(self, whose: bytes | int) -> bool:
+        return self._young.get(whose, 0) <= self._clock()
+
+    def _is_young(self, whose: bytes | int, until_ms: int) -> None:
+        if len(self._young) >= YOUNG_MAX:
+            self._young.clear()
+        self._young[whose] = until_ms
+
+    def _is_old(self, entry: entries.LedgerEntry, index: int, whose: bytes | int) -> bool:
+        until_ms = entry.at_ms + self._keep_ms
+        if until_ms > self._clock():
+            self._is_young(whose, until_ms)
+            return False
         signed = self._publisher.signed
-        return signed is not None and index < signed.size and entry.at_ms + self._keep_ms <= self._clock()
+        return signed is not None and index < signed.size
 
     async def _entry(self, index: int) -> entries.LedgerEntry:
         (body,) = await self._ledger.leaves(index, 1)

@@ -4,6 +4,7 @@ The other way, without a task, is the socket itself: server/bounds.py.
 """
 
 import asyncio
+from collections.abc import Sequence
 from typing import Protocol
 
 from starlette.websockets import WebSocket, WebSocketDisconnect
@@ -33,8 +34,8 @@ class Line(Protocol):
     def takes(self) -> bool:
         """Whether it takes frames; if not, `Attached.may_write` comes."""
 
-    def write(self, payloads: tuple[bytes, ...]) -> None:
-        """A message each. Only while it takes them."""
+    def write(self, payloads: Sequence[bytes]) -> None:
+        """A message each, which nobody changes any more. Only while it takes them."""
 
     def close(self, code: int, why: str) -> None:
         """After what was written."""
@@ -52,14 +53,14 @@ class TaskedLine:
     def __init__(self, websocket: WebSocket, text: bool) -> None:
         self._websocket = websocket
         self._text = text
-        self._payloads: tuple[bytes, ...] = ()
+        self._payloads: Sequence[bytes] = ()
         self._close: tuple[int, str] | None = None
         self._asked = asyncio.Event()
         self._idle = asyncio.Event()
         self._writing: asyncio.Task[None] | None = None
         self.takes = True
 
-    def write(self, payloads: tuple[bytes, ...]) -> None:
+    def write(self, payloads: Sequence[bytes]) -> None:
         assert self.takes
         self._payloads, self.takes = payloads, False
         self._asked.set()

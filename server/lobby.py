@@ -13,6 +13,7 @@ from msgspec.structs import replace
 
 from events.chain import Head, Stored
 from events.log import Unknown
+from rules.game import Seated
 from server.audience import Audience, Watcher
 from server.between import Between, players_of
 from server.feeds import Feed
@@ -40,7 +41,17 @@ class _Rows(msgspec.Struct, frozen=True):
 class Lobby:
     """What is open and what is played, told at most once a second."""
 
-    def __init__(self, games: Games, audience: Audience, between: Between, presence: Presence, called: Called) -> None:
+    def __init__(
+        self,
+        games: Games,
+        audience: Audience,
+        between: Between,
+        presence: Presence,
+        called: Called,
+        alone: bool,
+    ) -> None:
+        """`alone`: there are no other servers, which would be told of its rows."""
+        self._alone = alone
         self.packed = b""
         """What other servers are told: the rows of this one."""
         self._heard: Sequence[bytes] = ()
@@ -53,10 +64,11 @@ class Lobby:
         self.feed = Feed("lobby", ("seats", "live"))
         self._seats: dict[bytes, dict[str, OpenSeat]] = {}
         """By maker, then by game."""
-        self._live: OrderedDict[str, Live] = OrderedDict()
+        self._live: OrderedDict[bytes, Live] = OrderedDict()
         self._makers: set[bytes] = set()
         """Players whose open seats have to be looked up."""
         games.listen(self._published)
+        games.listen(self._seated, of=(Seated,))
         audience.listen(self._watched)
         between.listen(self.look_up)
         presence.listen(gone=lambda player: None, changed=self._makers.add)
@@ -83,43 +95,46 @@ class Lobby:
     def _published(self, id_: bytes, live: Live | None, before: Head, events: tuple[Stored, ...]) -> None:
         if live is None:
             return
-        key = id_.hex()
-        if live.table.seated and not live.table.house:
-            for player in players_of(live):
-                self._seats.get(player, {}).pop(key, None)
         if live.table.finished is not None:
-            self._live.pop(key, None)
+            self._live.pop(id_, None)
         elif live.table.seated:
-            self._live[key] = live
-            self._live.move_to_end(key)
+            self._live[id_] = live
+            self._live.move_to_end(id_)
             while len(self._live) > GAMES_MAX:
                 self._live.popitem(last=False)
+
+    def _seated(self, id_: bytes, live: Live | None, before: Head, events: tuple[Stored, ...]) -> None:
+        if live is not None and live.table.seated:
+            for player in players_of(live):
+                self._seats.get(player, {}).pop(id_.hex(), None)
 
     def _watched(self, id_: bytes, came: Watcher | None) -> None:
         """Whoever comes back to a game plays it, if nothing was heard of it here since this process began, too."""
         live = self._games.known(id_)
         if came is None or live is None or live.seat_of(came.player) is None or live.table.finished is not None:
             return
-        key = id_.hex()
-        if live.table.seated and key not in self._live and len(self._live) < GAMES_MAX:
-            self._live[key] = live
-            self._live.move_to_end(key, last=False)
+        if live.table.seated and id_ not in self._live and len(self._live) < GAMES_MAX:
+            self._live[id_] = live
+            self._live.move_to_end(id_, last=False)
 
     async def run(self) -> None:
-        """For ever."""
+        """For ever. Rows that nobody follows, and no other server shows, aren't made."""
         while True:
             await asyncio.sleep(TELL_SECONDS)
+            if self.feed.watchers or not self._alone:
+                await self.tell()
+            else:
+                await self._look_up_makers()
+
+    async def follow(self, watcher: Watcher, after: tuple[int, bytes] | None) -> None:
+        """As the feed's, of what is so now."""
+        if not self.feed.watchers and self._alone:
             await self.tell()
+        self.feed.follow(watcher, after)
 
     async def tell(self) -> None:
         """What has changed since it was called last."""
-        makers = tuple(self._makers)
-        self._makers.clear()
-        for player in makers:
-            try:
-                await self._look_up(player)
-            except Unknown as error:
-                log_line.warning("open seats can't be looked up", why=repr(error))
+        await self._look_up_makers()
         seats = sorted((key, seat) for rows in self._seats.values() for key, seat in rows.items())[:ROWS_MAX]
         shown = list(islice((live for live in reversed(self._live.values()) if self._is_played(live)), ROWS_MAX))
         names = await self._names([bytes.fromhex(seat.player) for _, seat in seats], shown)
@@ -135,6 +150,15 @@ class Lobby:
                 "live": _by_game(row for rows in servers for row in rows.live),
             }
         )
+
+    async def _look_up_makers(self) -> None:
+        makers = tuple(self._makers)
+        self._makers.clear()
+        for player in makers:
+            try:
+                await self._look_up(player)
+            except Unknown as error:
+                log_line.warning("open seats can't be looked up", why=repr(error))
 
     def _is_played(self, live: Live) -> bool:
         """Whether somebody who sits there is here."""

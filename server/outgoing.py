@@ -24,11 +24,12 @@ class Ticks:
 
     def __init__(self) -> None:
         self._waiting: list[Outgoing] = []
+        self._loop: asyncio.AbstractEventLoop | None = None
 
     def add(self, outgoing: "Outgoing") -> None:
         if not self._waiting:
+            loop = self._loop = self._loop or asyncio.get_running_loop()
             # Once more around: what was acknowledged in this tick is answered in the next one.
-            loop = asyncio.get_running_loop()
             loop.call_soon(loop.call_soon, self._over)
         self._waiting.append(outgoing)
 
@@ -51,8 +52,8 @@ class Outgoing:
     What has happened long ago waits for room, as long as the peer takes a frame every `stall_seconds`."""
 
     __slots__ = (
-        *("_bytes", "_close", "_closed", "_ending", "_frames", "_late", "_line", "_over", "_stall_seconds"),
-        *("_tally", "_ticks", "_waits", "_written"),
+        *("_bytes", "_close", "_ending", "_frames", "_late", "_line", "_over", "_stall_seconds"),
+        *("_tally", "_ticks", "_waits", "_written", "ends"),
     )
 
     def __init__(
@@ -73,18 +74,18 @@ class Outgoing:
         self._close: tuple[int, str] | None = None
         self._late: asyncio.TimerHandle | None = None
         self._over = False
+        self.ends = False
+        """Whether nothing that is sent from here on goes out."""
 
     def send(self, frame: bytes) -> None:
-        if self._close is not None or self._over:
+        if self.ends:
             return
-        size = len(frame)
-        if self._bytes + size > OUTGOING_BYTES_MAX:
+        size = self._bytes + len(frame)
+        if size > OUTGOING_BYTES_MAX:
             self._too_slow()
             return
+        self._bytes = size
         self._frames.append(frame)
-        self._bytes += size
-        self._tally.frames += 1
-        self._tally.frame_bytes += size
         if not self._waits:
             self._waits = True
             self._ticks.add(self)
@@ -92,10 +93,6 @@ class Outgoing:
     @property
     def waiting_bytes(self) -> int:
         return self._bytes
-
-    @property
-    def ends(self) -> bool:
-        return self._over or self._close is not None
 
     def has_room(self) -> bool:
         return self._bytes <= ROOM_BYTES
@@ -121,6 +118,7 @@ class Outgoing:
         if self.ends:
             return
         self._close = (code, _short(why))
+        self.ends = True
         self._tally.closes[int(code)] += 1
         loop = asyncio.get_running_loop()
         self._late = loop.call_later(self._stall_seconds, self._line.abort)
@@ -137,7 +135,7 @@ class Outgoing:
 
     def over(self) -> None:
         """The line is."""
-        self._over = True
+        self._over = self.ends = True
         self._frames, self._bytes = [], 0
         if self._late is not None:
             self._late.cancel()
@@ -148,25 +146,26 @@ class Outgoing:
         self._waits = False
         line = self._line
         while self._frames and line.takes:
-            frames, size_bytes = self._next()
+            frames, size_bytes = self._frames, self._bytes
+            if size_bytes > WRITE_BYTES:
+                frames, size_bytes = self._some()
+            self._frames = self._frames[len(frames) :] if frames is not self._frames else []
             self._bytes -= size_bytes
+            self._tally.frames += len(frames)
+            self._tally.frame_bytes += size_bytes
             line.write(frames)
             if self._written is not None:
                 self._tell_written()
         if self._close is not None and not self._frames and line.takes and not self._over:
             line.close(*self._close)
 
-    def _next(self) -> tuple[tuple[bytes, ...], int]:
-        """What goes in one write, and how many bytes that is."""
-        if self._bytes <= WRITE_BYTES:
-            frames, self._frames = self._frames, []
-            return tuple(frames), self._bytes
+    def _some(self) -> tuple[list[bytes], int]:
+        """What goes in one write where too much waits, and how many bytes that is."""
         count = size_bytes = 0
         while size_bytes < WRITE_BYTES and count < len(self._frames):
             size_bytes += len(self._frames[count])
             count += 1
-        frames, self._frames = self._frames[:count], self._frames[count:]
-        return tuple(frames), size_bytes
+        return self._frames[:count], size_bytes
 
     def _tell_written(self) -> None:
         if self._written is not None:

@@ -100,10 +100,11 @@ class Sequencer:
         return len(self._behind | self._copying)
 
     def _appended(self, game: bytes, before: Head, events: tuple[Stored, ...]) -> None:
-        if all(codec.name(event.body) in SILENT for event in events):
-            return
-        self._behind.add(partition(game))
-        self._news.set()
+        for event in events:
+            if codec.name(event.body) not in SILENT:
+                self._behind.add(partition(game))
+                self._news.set()
+                return
 
     async def run(self) -> None:
         """For ever."""

@@ -12,6 +12,7 @@ from starlette.websockets import WebSocket
 from events.log import Unknown
 from server.bounds import DIRECT
 from server.connection import Connection, TooFast
+from server.driven import Driven
 from server.identity import Session, WrongToken, session
 from server.lines import Line, TaskedLine
 from server.outgoing import Outgoing
@@ -77,6 +78,7 @@ class Attendance:
         "_loop",
         "_parts",
         "_who",
+        "busy",
         "outgoing",
     )
 
@@ -86,8 +88,10 @@ class Attendance:
         self._who = who
         self._line = line
         self._loop = asyncio.get_running_loop()
-        self._doing: asyncio.Task[None] | None = None
+        self._doing: asyncio.Task[None] | Driven | None = None
         """What the last message asked for, where that has to wait for something."""
+        self.busy = False
+        """Whether it does."""
         self._last = False
         """Whether no further one will be dealt with."""
         self._left = self._gone = False
@@ -121,10 +125,6 @@ class Attendance:
 
     # ------------------------------------------------------------ what the line says
 
-    @property
-    def busy(self) -> bool:
-        return self._doing is not None
-
     def received(self, message: bytes | str) -> None:
         if self.outgoing.ends:
             return
@@ -134,16 +134,22 @@ class Attendance:
             return
         try:
             rest = self._connection.receive(message, self._loop.time())
-        except Exception as error:
-            self._failed(error)
-        else:
-            if rest is not None:
+            if isinstance(rest, Driven):
+                if not rest.begin(self._loop, self._over):
+                    self._doing, self.busy = rest, True
+            elif rest is not None:
+                self.busy = True
                 self._doing = self._loop.create_task(rest)
                 self._doing.add_done_callback(self._done)
+        except Exception as error:
+            self._failed(error)
 
     def _done(self, doing: "asyncio.Task[None]") -> None:
-        self._doing = None
-        if not doing.cancelled() and (error := doing.exception()) is not None:
+        self._over(None if doing.cancelled() else doing.exception())
+
+    def _over(self, error: BaseException | None) -> None:
+        self._doing, self.busy = None, False
+        if error is not None:
             self._failed(error)
         elif self._last:
             self._go()

@@ -92,7 +92,7 @@ class Wire:
         self.takes = True
 
     def write(self, payloads: Any) -> None:
-        self.writes.append(payloads)
+        self.writes.append(tuple(payloads))
 
     def close(self, code: int, why: str) -> None:
         self.takes = False
