@@ -74,8 +74,8 @@ class Between:
         await self._open(meeting, known=False)
 
     async def _open(self, meeting: Meeting, known: bool) -> tuple[bytes, Head] | Reason | Trouble:
-        if not known:
-            await self._meetings.arrange(meeting)
+        if not known and not await self._meetings.arrange(meeting):
+            return Trouble.TRY_AGAIN  # This server slept, and it was taken for gone: another one is arranged instead.
         head = await self._games.open_between(
             meeting.game, RULES[meeting.rules], meeting.settings, meeting.players, meeting.counts
         )
@@ -83,6 +83,8 @@ class Between:
             return head
         if not known:
             await self._meetings.opened(meeting.game)
+            if await self._meetings.instead(meeting.game) != meeting.game:
+                return Trouble.TRY_AGAIN  # It slept just now: nobody is sent to this one, and so it becomes void.
         self.tell(*meeting.players)
         return meeting.game, head
 

@@ -60,11 +60,11 @@ class RedisMeetings:
         self._store = store
         self._log = log
 
-    async def arrange(self, meeting: Meeting) -> None:
-        players = b"".join(meeting.players)
-        await self._write(
-            scripts.ARRANGE, (GAMES, UNOPENED, BY_PLAYER, BY_GAME), meeting.game, _record(meeting), players
-        )
+    async def arrange(self, meeting: Meeting) -> bool:
+        keys = (GAMES, UNOPENED, BY_PLAYER, BY_GAME, INSTEAD)
+        given = (meeting.game, _record(meeting), b"".join(meeting.players))
+        stands: int = await self._write(scripts.ARRANGE, keys, *given)
+        return stands > 0
 
     async def opened(self, game: bytes) -> None:
         await self._write(scripts.OPENED, (UNOPENED,), game)

@@ -38,10 +38,13 @@ _FORGET_MEETING = """
 ARRANGE = Script(
     _ADD_MEETING
     + """
-    local games, unopened, by_player, by_game = unpack(KEYS)
+    local games, unopened, by_player, by_game, instead = unpack(KEYS)
+    if redis.call('HEXISTS', instead, ARGV[1]) == 1 then return 0 end
     add(games, unopened, by_player, by_game, unpack(ARGV))
+    return 1
     """
 )
+"""Game, its record, its players: 1, or 0 if another id stands for it by now."""
 
 OPENED = Script("redis.call('SREM', KEYS[1], ARGV[1])", flags="allow-oom")
 

@@ -2,20 +2,29 @@
 
 import asyncio
 from collections.abc import AsyncIterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from random import Random
 
 import pytest
 
 from events import redis_keys
+from events.chain import Head
+from events.log import Batch
+from events.redis_log import RedisLog
 from projections import saved
+from rules.fifty_states import FIFTY_STATES
 from rules.game import Finished
-from server.redis_meetings import BY_GAME, GAMES, INSTEAD, UNOPENED
+from server.between import Between
+from server.games import Games
+from server.meetings import Meeting
+from server.redis_meetings import BY_GAME, GAMES, INSTEAD, UNOPENED, RedisMeetings
 from server.redis_meetings import TAG as MEETINGS
+from server.wire import Trouble
 from tests.meeting import Feed, feed, invited
 from tests.pairs import Person
 from tests.redis_servers import RedisServer, redis_server
-from tests.redis_stores import redis_store
+from tests.redis_stores import redis_store, shared_store
 from tests.running import RULES, Server, connect, wait_seconds_max
 from tests.test_faults import running
 from tests.test_forked import forget, remember
@@ -204,6 +213,38 @@ async def test_an_invitation_to_a_game_that_is_gone_is_another_game_however_ofte
     for person in (maker, guest):
         await person.leave()
     await watcher.leave()
+
+
+class Sleepy(RedisLog):
+    """A log of a server that sleeps before it appends, until others have taken its game for gone."""
+
+    sleeps = False
+
+    async def append(self, game: bytes, before: Head, batch: Batch) -> Head:
+        if self.sleeps:
+            self.sleeps = False
+            await RedisMeetings(self._store, self).replace(game, b"another game, 16")
+        return await super().append(game, before, batch)
+
+
+async def test_who_slept_before_he_opened_a_game_brings_nobody_into_it_who_meets_in_another_one_by_now() -> None:
+    async with shared_store("redis") as redis:
+        log = Sleepy(redis)
+        kept = RedisMeetings(redis, log)
+        one, other, fresh = (bytes([number]) * 16 for number in (1, 2, 3))
+        meeting = Meeting(b"this is a game's", RULES, (), (one, other), True, False)
+        between = Between(Games(log, {1: bytes(32)}, lambda: 1_800_000_000_000), kept, b"key", lambda player: True)
+        await kept.arrange(meeting)
+        await kept.replace(meeting.game, fresh)
+        await between.open(meeting)
+        assert await kept.unopened() == await kept.of(one) == [replace(meeting, game=fresh)]
+        assert (await log.head(meeting.game)).version == 0
+        # He may sleep still later: what he opens then is nobody's.
+        log.sleeps = True
+        assert await between.invite(one, FIFTY_STATES, (), False, "i") is Trouble.TRY_AGAIN
+        again = await between.invite(one, FIFTY_STATES, (), False, "i")
+        assert isinstance(again, tuple)
+        assert again[0] == b"another game, 16"
 
 
 async def test_a_game_that_was_closed_as_lost_is_none_of_the_three_of_a_day_and_gives_both_places_back(

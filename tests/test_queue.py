@@ -330,6 +330,13 @@ async def test_a_game_of_which_nothing_is_left_is_arranged_under_another_id_with
     assert not await kept.replace(b"no game arranged", second)
     assert await kept.instead(b"no game arranged") == second
     assert await kept.meeting(second) is None
+    # Whoever arranged it, slept, and is about to open it comes too late.
+    assert not await kept.arrange(paired)
+    assert await kept.meeting(paired.game) is None
+    for number in (1, 2):
+        assert await kept.of(player(number)) == [replace(paired, game=third)]
+    assert await kept.arrange(replace(paired, game=third)), "as it was before"
+    assert await kept.unopened() == [replace(paired, game=third)]
 
 
 async def test_of_two_who_ask_each_other_for_a_rematch_the_first_has_asked(store: Store) -> None:
