@@ -16,7 +16,8 @@ All lie in one slot:
 
 Places in ladders lie with their players, in other slots. So a pairing is first arranged, in one write, and then its
 places are claimed; whoever finds it unopened after a crash claims them before it is opened. Nothing but a pairing
-claims places between people, and who waits is paired once, so no claim is lost in between.
+claims places between people, who waits is paired once, and who was paired waits again only when the game has been
+opened, so no claim is lost in between.
 """
 
 import asyncio

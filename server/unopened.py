@@ -98,11 +98,23 @@ class Unopened:
 
     async def missing(self, game_id: bytes) -> bool:
         """Of a game that holds a place, and whose log is empty: whether nobody will open it. Raises Unknown."""
-        if await self._meetings.meeting(game_id) is None:
+        # Whoever arranged it under another id may have died before he gave it the places.
+        stands = await self._meetings.instead(game_id)
+        if await self._meetings.meeting(stands) is None:
             return True
         # It isn't open yet, or else nothing is left of it, unless somebody puts that back just now.
-        self._misses(game_id)
+        self._misses(stands)
         self._doubt()
+        return False
+
+    async def awaits(self, player: bytes, rules: str) -> bool:
+        """Whether the player was paired, and the game isn't open: perhaps who paired him died before he claimed the
+        place. Raises Unknown."""
+        for meeting in await self._meetings.of(player):
+            if meeting.counts and meeting.rules == rules and await self._is_empty(meeting.game):
+                self._misses(meeting.game)
+                self._doubt()
+                return True
         return False
 
     async def lost(self, game_id: bytes, players: Collection[bytes], was_over: bool) -> None:

@@ -10,24 +10,28 @@ import pytest
 
 from events import redis_keys
 from events.chain import Head
-from events.log import Batch
+from events.log import Batch, Unknown
 from events.redis_log import RedisLog
 from projections import saved
 from rules.fifty_states import FIFTY_STATES
-from rules.game import Finished
+from rules.game import DAY_MS, Finished
 from server.between import Between
 from server.games import Games
-from server.meetings import Meeting
+from server.meetings import Entry, Meeting
+from server.queue import PAIR_SECONDS, Queue
 from server.redis_meetings import BY_GAME, GAMES, INSTEAD, UNOPENED, RedisMeetings
 from server.redis_meetings import TAG as MEETINGS
+from server.unopened import Unopened
 from server.wire import Trouble
 from tests.meeting import Feed, feed, invited
 from tests.pairs import Person
+from tests.positions import NOW
 from tests.redis_servers import RedisServer, redis_server
 from tests.redis_stores import redis_store, shared_store
 from tests.running import RULES, Server, connect, wait_seconds_max
 from tests.test_faults import running
 from tests.test_forked import forget, remember
+from tests.test_queue import LADDER, Torn
 from tests.test_servers import Other, paired
 
 pytestmark = pytest.mark.anyio
@@ -233,7 +237,7 @@ async def test_who_slept_before_he_opened_a_game_brings_nobody_into_it_who_meets
         kept = RedisMeetings(redis, log)
         one, other, fresh = (bytes([number]) * 16 for number in (1, 2, 3))
         meeting = Meeting(b"this is a game's", RULES, (), (one, other), True, False)
-        between = Between(Games(log, {1: bytes(32)}, lambda: 1_800_000_000_000), kept, b"key", lambda player: True)
+        between = Between(Games(log, {1: bytes(32)}, lambda: NOW), kept, b"key", lambda player: True)
         await kept.arrange(meeting)
         await kept.replace(meeting.game, fresh)
         await between.open(meeting)
@@ -245,6 +249,66 @@ async def test_who_slept_before_he_opened_a_game_brings_nobody_into_it_who_meets
         again = await between.invite(one, FIFTY_STATES, (), False, "i")
         assert isinstance(again, tuple)
         assert again[0] == b"another game, 16"
+
+
+def a_queue(log: RedisLog, kept: RedisMeetings) -> tuple[Queue, Unopened]:
+    """Of a server among others, whose loops don't run."""
+    games = Games(log, {1: bytes(32)}, lambda: NOW)
+    between = Between(games, kept, b"key", lambda player: True)
+    unopened = Unopened(games, kept, between, alone=False)
+
+    async def rating(player: bytes, ladder: str) -> int:
+        return player[0] * 100_000
+
+    return Queue(games, between, unopened, kept, rating, lambda: NOW, lambda player: True), unopened
+
+
+async def test_a_place_is_not_free_while_its_game_goes_on_under_an_id_that_has_not_claimed_it_yet() -> None:
+    async with shared_store("redis") as redis:
+        torn, log = RedisMeetings(redis, Torn(redis)), RedisLog(redis)
+        kept = RedisMeetings(redis, log)
+        players = [bytes([number]) * 16 for number in (1, 2)]
+        for player in players:
+            await kept.enter(Entry(RULES, player, LADDER, 0, NOW, b"", b"a server's 16 id"))
+        (meeting,) = await kept.pair(RULES, b"a server's 16 id", NOW)
+        with pytest.raises(Unknown):
+            await torn.replace(meeting.game, b"another game, 16")
+        assert await log.claimed(players[0], LADDER) == meeting.game
+        queue, unopened = a_queue(log, kept)
+        assert await queue.enter(players[0], FIFTY_STATES) is Trouble.ALREADY_PLAYING
+        assert await unopened.resume() == []
+        assert unopened.misses
+        assert await log.claimed(players[0], LADDER) == b"another game, 16"
+        # When that one is over the place is free.
+        await kept.forget(b"another game, 16", void=False)
+        assert await queue.enter(players[0], FIFTY_STATES) is None
+
+
+async def test_who_was_paired_by_a_server_that_died_before_it_claimed_his_place_is_not_paired_once_more() -> None:
+    async with shared_store("redis") as redis:
+        torn, log = RedisMeetings(redis, Torn(redis)), RedisLog(redis)
+        kept = RedisMeetings(redis, log)
+        players = [bytes([number]) * 16 for number in (1, 2)]
+        queue, _ = a_queue(log, kept)
+        running = asyncio.create_task(queue.run())
+        for player in players:
+            assert await queue.enter(player, FIFTY_STATES) is None
+        await asyncio.sleep(2 * PAIR_SECONDS)  # It has looked for what is to be opened, and goes on looking for pairs.
+        with pytest.raises(Unknown):
+            await torn.pair(RULES, b"a server's 16 id", NOW + DAY_MS)  # When they are near enough.
+        other, _ = a_queue(log, kept)
+        assert await other.enter(players[0], FIFTY_STATES) is Trouble.ALREADY_PLAYING
+        assert await kept.waiting(RULES) == 0
+        # The server at which they wait finds out, and opens it, though nobody asks.
+        async with asyncio.timeout(wait_seconds_max):
+            while not await log.read((await kept.of(players[0]))[0].game):  # noqa: ASYNC110
+                await asyncio.sleep(0.05)
+        running.cancel()
+        await asyncio.gather(running, return_exceptions=True)
+        assert [queue.of(player) for player in players] == [[], []]
+        ((meeting,), (also,)) = [await kept.of(player) for player in players]
+        assert meeting == also
+        assert {await log.claimed(player, LADDER) for player in players} == {meeting.game}
 
 
 async def test_a_game_that_was_closed_as_lost_is_none_of_the_three_of_a_day_and_gives_both_places_back(
