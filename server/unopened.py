@@ -122,9 +122,9 @@ class Unopened:
         wasn't over. Raises Unknown."""
         try:
             if was_over:
-                fresh = secrets.token_bytes(GAME_BYTES)
-                await self._meetings.replace(game_id, fresh)
-                await self._meetings.forget(fresh, void=True)
+                # In this order: were it replaced first, and then not forgotten, somebody would open it.
+                await self._meetings.forget(game_id, void=True)
+                await self._meetings.replace(game_id, secrets.token_bytes(GAME_BYTES))
             else:
                 await self._anew(game_id)
         except Unknown:

@@ -1,17 +1,21 @@
 """Games between people of which the store lost something, or everything: no secret is dealt twice, no place is lost."""
 
 import asyncio
+import contextlib
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from random import Random
+from typing import Any
 
 import pytest
 
 from events import redis_keys
 from events.chain import Head
 from events.log import Batch, Unknown
+from events.redis_connection import Value
 from events.redis_log import RedisLog
+from events.redis_script import Script
 from projections import saved
 from rules.fifty_states import FIFTY_STATES
 from rules.game import DAY_MS, Finished
@@ -309,6 +313,43 @@ async def test_who_was_paired_by_a_server_that_died_before_it_claimed_his_place_
         ((meeting,), (also,)) = [await kept.of(player) for player in players]
         assert meeting == also
         assert {await log.claimed(player, LADDER) for player in players} == {meeting.game}
+
+
+class Halting(RedisMeetings):
+    """Of a Redis that goes away after each answer, once."""
+
+    writes = 0
+    """So many are answered yet."""
+
+    async def _write(self, script: Script, keys: Sequence[bytes], *arguments: Value) -> Any:
+        if not self.writes:
+            raise Unknown("the connection is gone")
+        self.writes -= 1
+        return await super()._write(script, keys, *arguments)
+
+
+@pytest.mark.parametrize("writes", range(4))
+async def test_a_game_that_was_over_is_not_dealt_anew_wherever_redis_goes_away_meanwhile(writes: int) -> None:
+    async with shared_store("redis") as redis:
+        log = RedisLog(redis)
+        kept, halting = RedisMeetings(redis, log), Halting(redis, log)
+        players = [bytes([number]) * 16 for number in (1, 2)]
+        for player in players:
+            await kept.enter(Entry(RULES, player, LADDER, 0, NOW, b"", b"a server's 16 id"))
+        (meeting,) = await kept.pair(RULES, b"a server's 16 id", NOW)
+        await kept.opened(meeting.game)
+        _, unopened = a_queue(log, halting)
+        halting.writes = writes
+        with contextlib.suppress(Unknown):
+            await unopened.lost(meeting.game, players, was_over=True)
+        halting.writes = 4
+        await unopened.lost(meeting.game, players, was_over=True)
+        assert await kept.unopened() == await kept.of(players[0]) == []
+        assert await kept.instead(meeting.game) != meeting.game
+        # It is none of the three of the day, and both places are free.
+        queue, _ = a_queue(log, kept)
+        for player in players:
+            assert await queue.enter(player, FIFTY_STATES) is None
 
 
 async def test_a_game_that_was_closed_as_lost_is_none_of_the_three_of_a_day_and_gives_both_places_back(
