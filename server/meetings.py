@@ -103,7 +103,7 @@ class Meetings(Protocol):
     """The store. Every method that writes raises Unknown if it can't say whether it did."""
 
     async def arrange(self, meeting: Meeting) -> bool:
-        """Write it down, unless it was before; whether its id stands for it. False: it was replaced meanwhile."""
+        """Write it down, unless it was before; whether it is to be opened. False: it was, or was replaced meanwhile."""
 
     async def opened(self, game: bytes) -> None:
         """Its log has begun."""
@@ -319,6 +319,8 @@ def _enter(connection: sqlite3.Connection, entry: Entry) -> None:
 
 def _arrange(connection: sqlite3.Connection, meeting: Meeting) -> bool:
     if connection.execute("SELECT 1 FROM meetings_instead WHERE game = ?", (meeting.game,)).fetchone() is not None:
+        return False
+    if connection.execute("SELECT 1 FROM meetings WHERE game = ? AND opened", (meeting.game,)).fetchone() is not None:
         return False
     row = (
         *(meeting.game, meeting.rules, pack(meeting.settings), *meeting.players),

@@ -39,12 +39,14 @@ ARRANGE = Script(
     _ADD_MEETING
     + """
     local games, unopened, by_player, by_game, instead = unpack(KEYS)
-    if redis.call('HEXISTS', instead, ARGV[1]) == 1 then return 0 end
+    local id = ARGV[1]
+    if redis.call('HEXISTS', instead, id) == 1 then return 0 end
+    if redis.call('HEXISTS', games, id) == 1 and redis.call('SISMEMBER', unopened, id) == 0 then return 0 end
     add(games, unopened, by_player, by_game, unpack(ARGV))
     return 1
     """
 )
-"""Game, its record, its players: 1, or 0 if another id stands for it by now."""
+"""Game, its record, its players: 1, or 0 if it was opened, or another id stands for it by now."""
 
 OPENED = Script("redis.call('SREM', KEYS[1], ARGV[1])", flags="allow-oom")
 

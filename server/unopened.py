@@ -34,6 +34,7 @@ class Unopened:
         self._missing: dict[bytes, float] = {}
         """Arranged games whose log was found empty, since when, on the event loop's clock."""
         games.on_gone(self.lost)
+        between.on_missing(self._is_missing)
 
     def on_doubt(self, doubts: Callable[[], None]) -> None:
         """Be told when there may be something to `resume`."""
@@ -63,6 +64,10 @@ class Unopened:
 
     def _misses(self, game_id: bytes) -> None:
         self._missing.setdefault(game_id, asyncio.get_running_loop().time())
+
+    def _is_missing(self, game_id: bytes) -> None:
+        self._misses(game_id)
+        self._doubt()
 
     async def _replaced(self) -> Sequence[Meeting]:
         """Those instead of games that were missing for too long. Raises Unknown."""
@@ -103,8 +108,7 @@ class Unopened:
         if await self._meetings.meeting(stands) is None:
             return True
         # It isn't open yet, or else nothing is left of it, unless somebody puts that back just now.
-        self._misses(stands)
-        self._doubt()
+        self._is_missing(stands)
         return False
 
     async def awaits(self, player: bytes, rules: str) -> bool:
@@ -112,8 +116,7 @@ class Unopened:
         place. Raises Unknown."""
         for meeting in await self._meetings.of(player):
             if meeting.counts and meeting.rules == rules and await self._is_empty(meeting.game):
-                self._misses(meeting.game)
-                self._doubt()
+                self._is_missing(meeting.game)
                 return True
         return False
 

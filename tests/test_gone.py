@@ -315,6 +315,29 @@ async def test_who_was_paired_by_a_server_that_died_before_it_claimed_his_place_
         assert {await log.claimed(player, LADDER) for player in players} == {meeting.game}
 
 
+async def test_an_invitation_that_was_open_is_not_opened_again_by_a_server_that_finds_nothing_of_it() -> None:
+    async with shared_store("redis") as redis:
+        log = RedisLog(redis)
+        kept = RedisMeetings(redis, log)
+        player = bytes([1]) * 16
+        first = Between(Games(log, {1: bytes(32)}, lambda: NOW), kept, b"key", lambda player: True)
+        invited = await first.invite(player, FIFTY_STATES, (), False, "i")
+        assert isinstance(invited, tuple)
+        game, _ = invited
+        # Another server, which has nothing in mind, finds the log empty: perhaps its cards were seen.
+        stream, *_ = redis_keys.game_keys(game)
+        assert await redis.read(redis_keys.TAGS[game[0]], "DEL", stream) == 1
+        games = Games(log, {1: bytes(32)}, lambda: NOW)
+        second = Between(games, kept, b"key", lambda player: True)
+        unopened = Unopened(games, kept, second, alone=False)
+        doubts: list[bool] = []
+        unopened.on_doubt(lambda: doubts.append(True))
+        assert await second.invite(player, FIFTY_STATES, (), False, "i") is Trouble.TRY_AGAIN
+        assert await log.read(game) == []
+        assert doubts, "else nobody would deal it anew"
+        assert unopened.misses
+
+
 class Halting(RedisMeetings):
     """Of a Redis that goes away after each answer, once."""
 
