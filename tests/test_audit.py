@@ -121,6 +121,11 @@ def after_the_end(events: list[Event]) -> None:
     events.append(events[first(events, Dealt)])
 
 
+def before_the_end(events: list[Event]) -> None:
+    at = first(events, Unsealed)
+    events[at - 1 : at + 1] = events[at], events[at - 1]
+
+
 def without_secret(events: list[Event]) -> None:
     events[-1] = replace(events[-1], fact=Unsealed(bytes(32)))
 
@@ -207,6 +212,7 @@ TWINS: list[tuple[str, Twin, type]] = [
     ("one cause twice", one_cause_twice, Mixed),
     ("the house resigning", the_house_resigns, Resigned),
     ("something after the end", after_the_end, Dealt),
+    ("S before the end", before_the_end, Unsealed),
     ("a loss of what comes later", lost(99, bytes(32)), Lost),
     ("a loss without the hash of what was lost", lost(5, b""), Lost),
     ("a loss with a winner", lost(5, bytes(32), winner=0), Finished),
