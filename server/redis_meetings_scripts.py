@@ -103,10 +103,12 @@ _SIGN = (
     + """
     local function sign(servers, server, keep_ms, tried)
         local now_ms, last_ms = clock_ms(), tonumber(redis.call('ZSCORE', servers, server) or '0')
-        if tried == '1' and last_ms > 0 and last_ms < now_ms - keep_ms / 4 then
+        if tried == '1' and last_ms > 0 and last_ms < now_ms - keep_ms / 2 then
             local were_there = string.format('%.0f', last_ms - keep_ms)
-            for _, each in ipairs(redis.call('ZRANGEBYSCORE', servers, were_there, '+inf')) do
-                redis.call('ZADD', servers, 'GT', string.format('%.0f', now_ms), each)
+            local found = redis.call('ZRANGEBYSCORE', servers, were_there, '+inf', 'WITHSCORES')
+            for at = 1, #found, 2 do
+                local seen_ms = math.min(now_ms, tonumber(found[at + 1]) + now_ms - last_ms)
+                redis.call('ZADD', servers, string.format('%.0f', seen_ms), found[at])
             end
         end
         redis.call('ZADD', servers, 'GT', string.format('%.0f', now_ms), server)
@@ -114,7 +116,7 @@ _SIGN = (
     end
 """
 )
-"""A sign of a server. Who tried all the time, and can only now, knows that nobody could: as if all had signed now."""
+"""A sign of a server. Who tried all the time, and can only now, knows that nobody could: that time counts for none."""
 
 OFFER = Script(
     """
