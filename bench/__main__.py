@@ -27,7 +27,7 @@ BENCHES = {
     "connections": "memory of an idle watcher, against bare websockets",
     "replay": "a finished game to a watcher, whole, against reading, decoding, folding and encoding it",
     "rebuild": "records and boards from the ledger, against decoding the same bytes",
-    "million": "a million results from the ledger, once: rate, memory, file, and a board of them",
+    "million": "a million results from the ledger, once: rate, memory, file, a board of them, and a tenth of it beside",
     "board": "rank, around-me and top 100, against a sorted list in process",
 }
 ON_REDIS = ("append", "commands", "latency")

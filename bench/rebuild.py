@@ -90,8 +90,8 @@ async def check(store: Projected, bodies: list[bytes]) -> None:
         assert live.checkpoint.digest == digest((key, stored(row)) for key, row in rows.items())
 
 
-def closings(count: int, people: int) -> Iterator[Closing]:
-    """Games that count, of all ladders with a board, over some weeks."""
+def closings(count: int, people: int, every_ms: int = 10_000) -> Iterator[Closing]:
+    """Games that count, of all ladders with a board, one after the other."""
     chance = random.Random(0)
     players = [chance.randbytes(16) for _ in range(people)]
     for number in range(count):
@@ -102,7 +102,7 @@ def closings(count: int, people: int) -> Iterator[Closing]:
             game=number.to_bytes(16, "big"),
             version=30,
             hash=bytes(32),
-            at_ms=MONDAY_MS + number * 10_000,
+            at_ms=MONDAY_MS + number * every_ms,
             rules="fifty-states/1",
             ladder=ladder,
             counts=True,

@@ -1,13 +1,14 @@
 """The boards: who stands where in a ladder by a measure in a window, and which entry of the ledger says so."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import lru_cache
+from operator import itemgetter
 from typing import NamedTuple
 
 from events.entries import Barred, Closing, LedgerEntry, Lifted
 from projections import elo, windows
 from projections.outcomes import WON, Outcome, outcomes
-from projections.projection import Projection, Values
+from projections.projection import Projection, Shelves, Values
 from projections.windows import ALL
 
 PLAYER_BYTES = 16
@@ -129,26 +130,30 @@ def step(index: int, entry: LedgerEntry, rows: Sequence[Values]) -> Sequence[Val
         ((bars, lifted, *rest),) = rows
         return [(entry.number, lifted, *rest) if isinstance(entry, Barred) else (bars, entry.number, *rest)]
     players = outcomes(entry)
+    rated = entry.ladder == RATED and len(players) == 2
     after = []
     for seat, (_, outcome) in enumerate(players):
         every, week, day = rows[3 * seat : 3 * seat + 3]
         rating = every[RATING]
-        if entry.ladder == RATED and len(players) == 2:
+        if rated:
             rating = elo.rated(rating, rows[3 - 3 * seat][RATING], every[GAMES], outcome)
+        first = _first(index, outcome, elo.START)
         after += [
-            _completed(every, index, outcome, rating),
-            _completed(week, index, outcome, elo.START),
-            _completed(day, index, outcome, elo.START),
+            _completed(every, index, outcome, rating) if every[GAMES] else _first(index, outcome, rating),
+            _completed(week, index, outcome, elo.START) if week[GAMES] else first,
+            _completed(day, index, outcome, elo.START) if day[GAMES] else first,
         ]
     return after
 
 
+def _first(index: int, outcome: Outcome, rating: int) -> Values:
+    """After a player's first game: most rows of a day see no second one."""
+    if outcome is WON:
+        return (1, 1, index, 1, index, 1, index, MILLION, index, rating, index)
+    return (1, 0, 0, 0, 0, 0, 0, 0, 0, rating, index)
+
+
 def _completed(row: Values, index: int, outcome: Outcome, rating: int) -> Values:
-    if not row[GAMES]:
-        # Most rows of a day see no second game, and a first one needs no looking.
-        if outcome is WON:
-            return (1, 1, index, 1, index, 1, index, MILLION, index, rating, index)
-        return (1, 0, 0, 0, 0, 0, 0, 0, 0, rating, index)
     games, wins, wins_index, best, best_index, streak, streak_index, rate, rate_index, before, rating_index = row
     games += 1
     if outcome is WON:
@@ -172,7 +177,19 @@ def _completed(row: Values, index: int, outcome: Outcome, rating: int) -> Values
     return (games, wins, wins_index, best, best_index, streak, streak_index, rate, rate_index, rating, rating_index)
 
 
-LEADERBOARD = Projection("leaderboard", 1, keys, Row(), step, Row._make)
+LATE_MS = 3_600_000
+"""By so much a finish may be told late and find its rows still at hand."""
+
+
+def _over(prefixes: Iterable[bytes], entry: LedgerEntry) -> list[bytes]:
+    """Those of windows that had ended a while before this entry."""
+    days = {max(0, at_ms) // windows.DAY_MS for at_ms in (entry.at_ms, entry.at_ms - LATE_MS)}
+    going_on = {BARS}.union(*(_prefixes(ladder, day) for ladder in LADDERS for day in days))
+    return [each for each in prefixes if each not in going_on]
+
+
+SHELVES = Shelves(itemgetter(slice(-PLAYER_BYTES)), _over)
+LEADERBOARD = Projection("leaderboard", 1, keys, Row(), step, Row._make, shelves=SHELVES)
 
 
 def standing(measure: str, row: Row) -> tuple[int, int] | None:

@@ -32,11 +32,23 @@ def by_seat(entry: Closing) -> tuple[Outcome, Outcome] | None:
 
 def outcomes(entry: Closing) -> tuple[tuple[bytes, Outcome], ...]:
     """Each person and what the game was to them, by seat; empty where the game counts nowhere. The house is nobody."""
+    # Each projection asks this twice of every entry, for its keys and for its rows.
+    global _asked
+    last, found = _asked
+    if last is not entry:
+        found = _outcomes(entry)
+        _asked = entry, found
+    return found
+
+
+_asked: tuple[Closing | None, tuple[tuple[bytes, Outcome], ...]] = (None, ())
+
+
+def _outcomes(entry: Closing) -> tuple[tuple[bytes, Outcome], ...]:
     found = by_seat(entry) if entry.counts else None
     first, second = entry.players
     if found is None or first == second:
         return ()  # One person on both seats has beaten nobody.
-    # Written out: of every entry each projection asks this twice.
     if not second:
         return ((first, found[0]),)
     return ((first, found[0]), (second, found[1])) if first else ((second, found[1]),)

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cache
 from hashlib import sha256
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, NamedTuple, TypeVar
 
 from events.entries import LedgerEntry
 from events.shapes import pack, unpack, unpack_own
@@ -15,6 +15,15 @@ Values = tuple[Any, ...]
 visits it for ever."""
 
 DIGEST_MODULUS = 1 << 256
+
+
+class Shelves(NamedTuple):
+    """Which rows are over together. A guess: it changes no row, but when a rebuild lets go of it."""
+
+    of: Callable[[bytes], bytes]
+    """A key to its shelf's name."""
+    over: Callable[[Iterable[bytes], LedgerEntry], list[bytes]]
+    """(names, an entry) to those of them whose rows hardly any entry after it touches."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +46,8 @@ class Projection(Generic[Row]):
     """The named row with these fields."""
     once: bool = False
     """No row is touched by two entries, so nobody need look whether it is there."""
+    shelves: Shelves | None = None
+    """None: any row may change at any time."""
 
     def row(self, stored: bytes) -> Row:
         """Raises Undecodable."""
@@ -65,9 +76,15 @@ def _head(length: int) -> bytes:
     return _DOMAIN + length.to_bytes(4, "big")
 
 
+def weights(rows: Iterable[tuple[bytes, bytes]]) -> int:
+    """The parts of these (key, stored row) together."""
+    head, number = _head, int.from_bytes
+    return sum([number(sha256(head(len(key)) + key + row).digest(), "big") for key, row in rows])
+
+
 def digest(rows: Iterable[tuple[bytes, bytes]]) -> bytes:
     """The content digest of these (key, stored row), 32 bytes."""
-    return (sum([weight(key, row) for key, row in rows]) % DIGEST_MODULUS).to_bytes(32, "big")
+    return (weights(rows) % DIGEST_MODULUS).to_bytes(32, "big")
 
 
 def fold(projection: Projection[Row], entries: Iterable[tuple[int, LedgerEntry]]) -> dict[bytes, Row]:

@@ -78,8 +78,8 @@ def keys(index: int, entry: LedgerEntry) -> tuple[bytes, ...]:
 def step(index: int, entry: LedgerEntry, rows: Sequence[Values]) -> Sequence[Values]:
     match entry:
         case Closing():
-            closed = zip(rows, outcomes(entry), strict=True)
-            return [_completed(row, index, entry, outcome) for row, (_, outcome) in closed]
+            found = outcomes(entry)
+            return [_completed(row, index, entry, found[seat][1]) for seat, row in enumerate(rows)]
         case Imported():
             return _imported(entry, [Row._make(row) for row in rows])
         case _:
@@ -89,27 +89,30 @@ def step(index: int, entry: LedgerEntry, rows: Sequence[Values]) -> Sequence[Val
 def _completed(row: Values, index: int, entry: Closing, outcome: Outcome) -> Values:
     games, wins, draws, streak, best, streak_badges, win_rate_badges, old_games, old_wins, old_draws, stars, total = row
     games += 1
-    won = outcome is WON
-    if won:
-        wins += 1
-    elif outcome is DRAWN:
-        draws += 1
     ladder = entry.ladder
-    if not ladder.endswith("-house"):  # War against the computer is luck: games, wins and draws, no more.
-        streak = streak + 1 if won else 0
-        if streak > best:
-            best = streak
+    luck = ladder.endswith("-house")  # War against the computer: games, wins and draws, no more.
+    if outcome is WON:
+        wins += 1
+        if not luck:
+            streak += 1
+            if streak > best:
+                best = streak
+    else:
+        if outcome is DRAWN:
+            draws += 1
+        if not luck:
+            streak = 0
     if ladder in COLOURS:
         # Checked when a game completes, won or not, and never at any other time.
         if streak in STREAKS and all(streak != badge[0] for badge in streak_badges):
             streak_badges = (*streak_badges, (streak, index, entry.at_ms))
-        highest = win_rate_badges[-1][0] if win_rate_badges else 0  # they rise
-        if games + old_games >= WIN_RATE_GAMES_MIN and highest < 100:
+        if games + old_games >= WIN_RATE_GAMES_MIN:
+            highest = win_rate_badges[-1][0] if win_rate_badges else 0  # they rise
             reached = win_rates_reached(wins + old_wins, games + old_games)
             fresh = [(percent, index, entry.at_ms) for percent in reached if percent > highest]
             win_rate_badges = (*win_rate_badges, *fresh)
-    badges = (streak_badges, win_rate_badges)
-    return (games, wins, draws, streak, best, *badges, old_games, old_wins, old_draws, stars, total)
+    badges, rates = streak_badges, win_rate_badges
+    return (games, wins, draws, streak, best, badges, rates, old_games, old_wins, old_draws, stars, total)
 
 
 def _imported(entry: Imported, rows: Sequence[Row]) -> Sequence[Row]:

@@ -39,11 +39,14 @@ def parts(key: bytes) -> tuple[bytes, str, str]:
 def keys(index: int, entry: LedgerEntry) -> tuple[bytes, ...]:
     """The rows an entry touches: none for openings, voids and games that don't count. War has no rivals."""
     match entry:
-        case Closing(rival=rival, ladder=ladder) if rival and ladder in COLOURS:
-            return tuple([key(player, ladder, rival) for player, _ in outcomes(entry)])
+        case Closing():
+            if not entry.rival or entry.ladder not in COLOURS:
+                return ()
+            met = _met(entry.ladder, entry.rival)
+            return tuple([player + met for player, _ in outcomes(entry)])
         case Imported():
-            met = dict.fromkeys(rival for rival, _ in entry.games if rival)
-            return tuple([key(entry.player, entry.ladder, rival) for rival in met])
+            rivals = dict.fromkeys(rival for rival, _ in entry.games if rival)
+            return tuple([key(entry.player, entry.ladder, rival) for rival in rivals])
         case _:
             return ()
 

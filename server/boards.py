@@ -66,7 +66,7 @@ class Standings:
         """At most `count` places from position `start` on."""
         start = max(0, start)
         players, scores = self._ranking.columns(start, count)
-        ahead = self._ranking.ahead(scores[0]) if scores else 0
+        ahead = self._ranking.ahead(scores[0]) if start and scores else 0
         return self._places(placed(start, players, scores, ahead))
 
     def following(self, score: int, player: bytes, count: int) -> Places:

@@ -28,6 +28,7 @@ CREATE TABLE IF NOT EXISTS projected (
     row BLOB NOT NULL,
     PRIMARY KEY (generation, key)
 ) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS held (generation INTEGER PRIMARY KEY NOT NULL, rows BLOB NOT NULL);
 """
 SWEEP_ROWS = 10_000
 KEYS_AT_ONCE = 500
@@ -61,7 +62,7 @@ def begin(connection: sqlite3.Connection, name: str, version: int, state: str) -
 
 
 def advance(
-    connection: sqlite3.Connection, known: Generation, after: Checkpoint, rows: Sequence[StoredRow]
+    connection: sqlite3.Connection, known: Generation, after: Checkpoint, rows: Sequence[StoredRow], held: bytes
 ) -> Generation:
     before = known.checkpoint
     moved = connection.execute(
@@ -74,7 +75,16 @@ def advance(
     for first in range(0, len(rows), ROWS_A_STATEMENT):
         some = rows[first : first + ROWS_A_STATEMENT]
         connection.execute(_insert(len(some)), (known.id, *chain.from_iterable(some)))
+    if known.state == "building":
+        connection.execute("DELETE FROM held WHERE generation = ?", (known.id,))
+    if held:
+        connection.execute("INSERT INTO held VALUES (?, ?)", (known.id, held))
     return replace(known, checkpoint=after)
+
+
+def held(connection: sqlite3.Connection, generation: int) -> bytes:
+    found = connection.execute("SELECT rows FROM held WHERE generation = ?", (generation,)).fetchone()
+    return found[0] if found is not None else b""
 
 
 @lru_cache(8)
@@ -87,6 +97,7 @@ def _insert(count: int) -> str:
 def take_over(connection: sqlite3.Connection, known: Generation, force: bool) -> Taken | None:
     if standing(connection, known.name, "building") != known:
         raise Moved(known)
+    assert not held(connection, known.id), "some of its rows aren't written"
     live = standing(connection, known.name)
     if live is not None and not force:
         if live.checkpoint.as_of != known.checkpoint.as_of:
@@ -147,6 +158,7 @@ def sweep(connection: sqlite3.Connection) -> bool:
     ).rowcount
     if deleted < SWEEP_ROWS:
         connection.execute("DELETE FROM generations WHERE id = ?", dropped)
+        connection.execute("DELETE FROM held WHERE generation = ?", dropped)
     return True
 
 

@@ -28,7 +28,7 @@ class Checkpoint(NamedTuple):
     leaf_hash: bytes = b""
     """Of the last of them."""
     digest: bytes = bytes(32)
-    """Of all rows there are now."""
+    """Of all rows there are now, but for those that are held."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,10 +68,17 @@ class Projected(Protocol):
     async def begin(self, name: str, version: int, state: str) -> Generation:
         """The projection's generation in this state; a fresh one where there is none, or a rebuild of other rules."""
 
-    async def advance(self, known: Generation, after: Checkpoint, rows: Sequence[StoredRow]) -> Generation:
+    async def advance(
+        self, known: Generation, after: Checkpoint, rows: Sequence[StoredRow], held: bytes = b""
+    ) -> Generation:
         """Write rows and checkpoint at once, only if the generation is still what the caller knows.
 
+        `held`: what a rebuild keeps in memory, in place of what it held before; the store doesn't look into it.
         Raises Moved; Unknown if nobody knows whether it was done."""
+
+    async def held(self, generation: Generation) -> bytes:
+        """What `advance` was last given to hold, for a rebuild that was killed; what it is to be taken over with is
+        empty."""
 
     async def rows(self, name: str, generation: int, wanted: Sequence[bytes]) -> dict[bytes, bytes]:
         """Those that there are of the rows with these keys, which rise."""

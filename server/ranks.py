@@ -1,16 +1,14 @@
 """What a board is asked, and what it answers: the `Ranks` contract, of boards in memory and of those in Redis."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import repeat
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from projections.leaderboard import INDEX_BITS, INDEX_MAX, VALUE_MAX, Board
 from projections.standings import Place
 
 
-@dataclass(frozen=True, slots=True)
-class Places:
+class Places(NamedTuple):
     """Part of a board. `as_of` and `leaf_hash`: how many entries were folded, and the last one's leaf."""
 
     as_of: int

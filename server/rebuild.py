@@ -12,6 +12,8 @@ from server.gathering import Gathering
 from server.projected import ROWS_AN_ENTRY, Checkpoint, Differs, Generation, Moved, Projected, Standing, Taken
 
 BATCH_ENTRIES = 5_000
+MADE_PART = 8
+"""A write of rows that hardly change any more must make room for this part of all that may stay in memory."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +75,7 @@ class _Rebuild:
         if anew and generation.checkpoint.as_of:
             await self._store.drop_building(name)
             generation = await self._store.begin(name, version, "building")
-        self.unfinished[name] = Gathering(projection, generation)
+        self.unfinished[name] = Gathering(projection, generation, await self._store.held(generation))
 
     async def forward(self) -> None:
         """One batch for those that are furthest behind; a takeover for those that have none to fold."""
@@ -113,8 +115,16 @@ class _Rebuild:
                 self._end(gathering, Diverged(what))
             else:
                 await self._finish(gathering, live.get(name))
-        while sum(each.changed for each in self.unfinished.values()) > self._rows_max:
-            await self._write(max(self.unfinished.values(), key=lambda each: each.changed))
+        while sum(each.unwritten for each in self.unfinished.values()) > self._rows_max:
+            await self._make_room()
+
+    async def _make_room(self) -> None:
+        """Write rows that hardly change any more; where they are few, all of the projection that has the most."""
+        fullest = max(self.unfinished.values(), key=lambda each: each.made)
+        if MADE_PART * fullest.made > self._rows_max:
+            await self._write(fullest, whole=False)
+        else:
+            await self._write(max(self.unfinished.values(), key=lambda each: each.unwritten), whole=True)
 
     async def _folded(self, gathering: Gathering, batch: Sequence[Item]) -> None:
         work = await asyncio.to_thread(gathering.work, batch)
@@ -122,15 +132,15 @@ class _Rebuild:
         found = await self._store.rows(gathering.projection.name, gathering.generation.id, missing) if missing else {}
         await asyncio.to_thread(gathering.fold, batch, work, found)
 
-    async def _write(self, gathering: Gathering) -> bool:
+    async def _write(self, gathering: Gathering, whole: bool) -> bool:
         """Whether it was written; if not, the projection begins again from what is stored."""
-        after, rows = await asyncio.to_thread(gathering.gathered)
+        after, rows, held = await asyncio.to_thread(gathering.gathered, whole)
         try:
-            generation = await self._store.advance(gathering.generation, after, rows)
+            generation = await self._store.advance(gathering.generation, after, rows, held)
         except (Moved, Unknown):
             await self._again(gathering)
             return False
-        gathering.written(generation, rows)
+        gathering.written(generation)
         return True
 
     async def _again(self, gathering: Gathering) -> None:
@@ -140,12 +150,11 @@ class _Rebuild:
         if found is None or found.version != gathering.projection.version:
             self._end(gathering, None)
         else:
-            self.unfinished[name] = Gathering(gathering.projection, found)
+            self.unfinished[name] = Gathering(gathering.projection, found, await self._store.held(found))
 
     async def _finish(self, gathering: Gathering, live: Generation | None) -> None:
         """Write the rest and take over, unless the live one has gone on meanwhile."""
-        at = Checkpoint(gathering.as_of, gathering.leaf_hash)
-        if at[:2] != gathering.generation.checkpoint[:2] and not await self._write(gathering):
+        if not gathering.is_stored and not await self._write(gathering, whole=True):
             return
         try:
             taken = await self._store.take_over(gathering.generation, self._force or live is None)

@@ -1,24 +1,26 @@
 """Boards as sorted sets in Redis: what a batch of rows changes in them, and the `Ranks` that are asked of them."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
+from operator import attrgetter
 
 from events.redis_connection import Reply, Value
 from events.redis_script import Script
 from events.redis_store import RedisStore
 from projections.leaderboard import (
     BARS,
+    INDEX_BITS,
+    INDEX_MAX,
     LEADERBOARD,
     PLAYER_BYTES,
+    VALUE_MAX,
     WINDOWED,
     Board,
-    index_of,
     is_barred,
     measures,
     score_of,
-    value_of,
 )
 from projections.standings import Place
 from projections.windows import ALL
@@ -30,6 +32,7 @@ from server.view import NotReady
 
 NAME = LEADERBOARD.name
 TAG = keys.tag(NAME)
+POSITION = attrgetter("position")
 
 
 @dataclass(slots=True)
@@ -52,7 +55,7 @@ class Changes:
 async def changes(store: RedisStore, generation: Generation, rows: Sequence[StoredRow]) -> Changes:
     """What rows that follow this generation change. What is read may be of a later one: then they aren't written."""
     found = Changes()
-    stored, _, boards, barred = keys.parts(NAME, generation.id)
+    stored, _, boards, barred, _ = keys.parts(NAME, generation.id)
     before: set[bytes] = set(await store.read(TAG, "SMEMBERS", barred))
     for key, row in rows:
         if key.startswith(BARS):
@@ -86,6 +89,7 @@ def _boards(prefix: bytes) -> tuple[tuple[str, bytes], ...]:
     )
 
 
+@lru_cache(4096)
 def _name(board: Board) -> bytes:
     return "/".join(board).encode()
 
@@ -112,23 +116,28 @@ class RedisBoards:
         return await self._places(board, "around", count, player)
 
     async def of(self, board: Board, players: Sequence[bytes]) -> Places:
-        live, (size, found) = await self._ask(scripts.OF, board, *dict.fromkeys(players))
+        asked = tuple(dict.fromkeys(players))
+        live, (size, *found) = await self._ask(scripts.OF, _keys_of, board, asked)
         places = [
-            Place(ahead + 1, position, player, value_of(int(score)), index_of(int(score)))
-            for player, score, position, ahead in found
+            Place(ahead + 1, position, player, VALUE_MAX - (int(score) >> INDEX_BITS), int(score) & INDEX_MAX)
+            for player, score, position, ahead in zip(asked, found[::3], found[1::3], found[2::3], strict=True)
+            if score
         ]
-        in_order = tuple(sorted(places, key=lambda place: place.position))
-        return _told(live, live.checkpoint.as_of, size, in_order)
+        if len(places) > 1:
+            places.sort(key=POSITION)
+        return _told(live, live.checkpoint.as_of, size, tuple(places))
 
     async def _places(self, board: Board, what: str, count: int, *at: Value) -> Places:
-        live, (moved, size, start, ahead, found) = await self._ask(scripts.PLACES, board, what, max(0, count), *at)
+        arguments = (_name(board), what, max(0, count), *at)
+        live, (moved, size, start, ahead, found) = await self._ask(scripts.PLACES, _keys, board, arguments)
         return _told(live, int(moved), size, placed(start, found[::2], list(map(int, found[1::2])), ahead))
 
-    async def _ask(self, script: Script, board: Board, *arguments: Value) -> tuple[Generation, Reply]:
+    async def _ask(
+        self, script: Script, ours: Callable[[Board, int], Sequence[bytes]], board: Board, arguments: Sequence[Value]
+    ) -> tuple[Generation, Reply]:
         while True:
             generation = self._live
-            name, ours = _asked(board, generation)
-            stored, *reply = await self._store.read_by(TAG, script, ours, (name, *arguments))
+            stored, *reply = await self._store.read_by(TAG, script, ours(board, generation), arguments)
             live = _decoded(stored) if stored else None
             if live is None or live.version != LEADERBOARD.version:
                 raise NotReady(NAME)
@@ -138,10 +147,13 @@ class RedisBoards:
 
 
 @lru_cache(1024)
-def _asked(board: Board, generation: int) -> tuple[bytes, tuple[bytes, ...]]:
-    """The board's name and keys."""
-    name = _name(board)
-    return name, (keys.generations(NAME), keys.part(NAME, generation, b"boards"), keys.board(NAME, generation, name))
+def _keys(board: Board, generation: int) -> tuple[bytes, ...]:
+    return keys.generations(NAME), keys.part(NAME, generation, b"boards"), keys.board(NAME, generation, _name(board))
+
+
+@lru_cache(1024)
+def _keys_of(board: Board, generation: int) -> tuple[bytes, ...]:
+    return keys.generations(NAME), keys.board(NAME, generation, _name(board))
 
 
 @lru_cache(16)

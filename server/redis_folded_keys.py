@@ -8,6 +8,7 @@ Everything of a projection has its hash tag, so rows, boards and position are wr
     {folded:NAME}:ID:keys      sorted set of the keys, all of one score
     {folded:NAME}:ID:boards    hash from each board, LADDER/MEASURE/WINDOW, to the position at which it last moved
     {folded:NAME}:ID:barred    set of the players who stand on no board
+    {folded:NAME}:ID:held      what a rebuild held in memory when it last wrote
     {folded:NAME}:ID:board:LADDER/MEASURE/WINDOW   sorted set of players by score (projections/leaderboard.py)
 """
 
@@ -28,12 +29,12 @@ def dropped(name: str) -> bytes:
 
 
 def part(name: str, generation: int, what: bytes) -> bytes:
-    """`rows`, `keys`, `boards` or `barred` of a generation."""
+    """`rows`, `keys`, `boards`, `barred` or `held` of a generation."""
     return b"{%b}:%d:%b" % (tag(name), generation, what)
 
 
 def parts(name: str, generation: int) -> tuple[bytes, ...]:
-    return tuple(part(name, generation, what) for what in (b"rows", b"keys", b"boards", b"barred"))
+    return tuple(part(name, generation, what) for what in (b"rows", b"keys", b"boards", b"barred", b"held"))
 
 
 def board(name: str, generation: int, which: bytes) -> bytes:

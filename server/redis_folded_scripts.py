@@ -26,22 +26,23 @@ nothing done."""
 
 ADVANCE = Script(
     """
-    local generations, rows, keys, boards, barred = unpack(KEYS, 1, 5)
+    local generations, rows, keys, boards, barred, held = unpack(KEYS, 1, 6)
     local state, before, after, as_of = unpack(ARGV, 1, 4)
     if redis.call('HGET', generations, state) ~= before then return 0 end
     redis.call('HLEN', rows)
     redis.call('ZCARD', keys)
     redis.call('HLEN', boards)
     redis.call('SCARD', barred)
-    for at = 6, #KEYS do redis.call('ZCARD', KEYS[at]) end
+    redis.call('STRLEN', held)
+    for at = 7, #KEYS do redis.call('ZCARD', KEYS[at]) end
 
-    local at = 6
-    for _ = 1, ARGV[5] do
+    local at = 7
+    for _ = 1, ARGV[6] do
         redis.call('HSET', rows, ARGV[at], ARGV[at + 1])
         redis.call('ZADD', keys, 0, ARGV[at])
         at = at + 2
     end
-    for board = 6, #KEYS do
+    for board = 7, #KEYS do
         local name, changes = ARGV[at], ARGV[at + 1]
         at = at + 2
         local moved = 0
@@ -63,12 +64,17 @@ ADVANCE = Script(
         redis.call(ARGV[at + 1] == '1' and 'SADD' or 'SREM', barred, ARGV[at])
         at = at + 2
     end
+    if ARGV[5] ~= '' then
+        redis.call('SET', held, ARGV[5])
+    else
+        redis.call('DEL', held)
+    end
     redis.call('HSET', generations, state, after)
     return 1
     """
 )
-"""State, generation before and after, position, how many rows, (key, row) …; for each board among the keys its name,
-how many changes, (player, score or nothing) …; (player, whether barred) …: 1, or 0 and nothing done."""
+"""State, generation before and after, position, what is held, how many rows, (key, row) …; for each board among the
+keys its name, how many changes, (player, score or nothing) …; (player, whether barred) …: 1, or 0 and nothing done."""
 
 PAGE = Script(
     """
@@ -139,18 +145,24 @@ PLACES = Script(
 """Board, `page`, count, start; or `around`, count, player; or `following`, count, score, player."""
 
 OF = Script(
-    _AHEAD
-    + """
-    local generations, _, board = unpack(KEYS)
-    local found = {}
-    for at = 2, #ARGV do
-        local score = redis.call('ZSCORE', board, ARGV[at])
+    """
+    local call, board = redis.call, KEYS[2]
+    local told = {call('HGET', KEYS[1], 'live') or '', call('ZCARD', board)}
+    for at = 1, #ARGV do
+        local player, last = ARGV[at], 3 * at
+        local score = call('ZSCORE', board, player)
         if score then
-            found[#found + 1] = {ARGV[at], score, redis.call('ZRANK', board, ARGV[at]), ahead(board, score)}
+            told[last] = score
+            told[last + 1] = call('ZRANK', board, player)
+            -- Of the next higher value the last score. As an argument a whole number below 2^53 keeps every digit.
+            told[last + 2] = call('ZCOUNT', board, '-inf', score - score % 8589934592 - 1)
+        else
+            told[last], told[last + 1], told[last + 2] = '', 0, 0
         end
     end
-    return {redis.call('HGET', generations, 'live') or '', redis.call('ZCARD', board), found}
+    return told
     """,
     flags="no-writes",
 )
-"""Board, players …: of each who stands there the player, the score, the position and how many have a higher value."""
+"""Generations and board; players …: the live generation, the board's size, then of each the score, empty for one who
+doesn't stand there, the position, and how many have a higher value."""

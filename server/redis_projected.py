@@ -55,9 +55,11 @@ class RedisProjected:
             if await self._move(name, stored, moves, found):
                 return fresh
 
-    async def advance(self, known: Generation, after: Checkpoint, rows: Sequence[StoredRow]) -> Generation:
+    async def advance(
+        self, known: Generation, after: Checkpoint, rows: Sequence[StoredRow], held: bytes = b""
+    ) -> Generation:
         fresh = replace(known, checkpoint=after)
-        arguments: list[Value] = [known.state, keys.encode(known), keys.encode(fresh), after.as_of, len(rows)]
+        arguments: list[Value] = [known.state, keys.encode(known), keys.encode(fresh), after.as_of, held, len(rows)]
         for row in rows:
             arguments += row
         boards: Sequence[bytes] = ()
@@ -69,6 +71,10 @@ class RedisProjected:
         if await self._store.write(keys.tag(known.name), scripts.ADVANCE, ours, arguments) != 1:
             raise Moved(known)
         return fresh
+
+    async def held(self, generation: Generation) -> bytes:
+        ours = keys.part(generation.name, generation.id, b"held")
+        return await self._store.read(keys.tag(generation.name), "GET", ours) or b""
 
     async def rows(self, name: str, generation: int, wanted: Sequence[bytes]) -> dict[bytes, bytes]:
         found: dict[bytes, bytes] = {}
@@ -110,6 +116,7 @@ class RedisProjected:
             live, kept = _generation(stored, known.name, "live"), _generation(stored, known.name, "kept")
             if _generation(stored, known.name, "building") != known:
                 raise Moved(known)
+            assert not await self.held(known), "some of its rows aren't written"
             if live is not None and not force:
                 if live.checkpoint.as_of != known.checkpoint.as_of:
                     return None

@@ -108,6 +108,7 @@ def sockets(server: Server) -> float:
     return float(line.split()[1])
 
 
+@pytest.mark.thorough
 async def test_behind_the_balancer_servers_leave_one_after_the_other_redis_is_killed_and_no_move_is_lost(
     tmp_path: Path,
 ) -> None:

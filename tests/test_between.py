@@ -362,6 +362,7 @@ async def test_names_come_in_a_message_of_their_own_and_go_when_a_player_is_eras
             await other.until(lambda: told in other.frames)
 
 
+@pytest.mark.thorough
 async def test_open_seats_stand_in_the_lobby_while_their_maker_is_here_and_games_while_they_are_played(
     server: Server,
 ) -> None:

@@ -196,6 +196,7 @@ def test_replay_of_nonsense_says_so(tmp_path: Path) -> None:
     assert "Traceback" not in done.stderr
 
 
+@pytest.mark.thorough
 def test_the_commands_of_the_readme_exist_with_their_options() -> None:
     readme = (ROOT / "README.md").read_text()
     lines = re.findall(r"^\./statecraft ([\w-]+)(.*)$", readme, re.M)

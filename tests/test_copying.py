@@ -76,6 +76,7 @@ def digests(data: Path, **environment: str) -> list[str]:
     return [re.split("[,;] (as|the|it) ", line)[0] for line in said.splitlines()]
 
 
+@pytest.mark.thorough
 async def test_games_go_on_in_redis_and_back_in_the_file_and_nothing_of_them_changes(
     tmp_path: Path, redis: RedisServer
 ) -> None:
@@ -185,6 +186,7 @@ async def assert_equal(published: Published, redis: RedisServer, games: int) -> 
 @pytest.mark.parametrize(
     ("games", "kills"), [(300, 2), pytest.param(10_000, 12, marks=pytest.mark.slow)], ids=["few", "ten thousand"]
 )
+@pytest.mark.thorough
 async def test_a_copy_that_is_killed_again_and_again_copies_nothing_twice_and_ends_whole(
     tmp_path: Path, redis: RedisServer, games: int, kills: int
 ) -> None:
@@ -347,6 +349,7 @@ async def test_guests_whom_an_older_release_kept_beside_the_games_are_copied_too
         assert await people.who(token) == guest
 
 
+@pytest.mark.thorough
 async def test_nothing_is_copied_while_a_server_writes_to_either(tmp_path: Path, redis: RedisServer) -> None:
     data, other = tmp_path / "data", tmp_path / "redis-data"
     with serving(tmp_path):

@@ -164,6 +164,7 @@ async def rolled(folder: Path, redis: RedisServer, servers: Sequence[Server], gr
     [(2, 1, 1), pytest.param(2, 8, 8, marks=pytest.mark.slow), pytest.param(4, 12, 5, marks=pytest.mark.slow)],
     ids=["two", "two again and again", "four again and again"],
 )
+@pytest.mark.thorough
 async def test_servers_are_replaced_one_after_the_other_and_no_move_and_no_second_is_lost(
     tmp_path: Path, redis: RedisServer, count: int, groups: int, rounds: int
 ) -> None:

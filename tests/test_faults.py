@@ -206,6 +206,7 @@ async def harm(between: Wire, chance: Random, times: int, swallows: int) -> None
 @pytest.mark.parametrize(
     ("times", "loners"), [(12, 2), pytest.param(150 * BUDGET, 6, marks=pytest.mark.slow)], ids=["some", "many"]
 )
+@pytest.mark.thorough
 async def test_however_the_wire_between_server_and_redis_is_torn_a_command_is_one_event(
     tmp_path: Path, redis: RedisServer, times: int, loners: int
 ) -> None:
@@ -231,6 +232,7 @@ async def test_however_the_wire_between_server_and_redis_is_torn_a_command_is_on
     ],
     ids=["two", "two for two minutes", "four for two minutes"],
 )
+@pytest.mark.thorough
 async def test_servers_are_killed_one_after_the_other_and_every_game_ends_right(
     tmp_path: Path, redis: RedisServer, count: int, kills: int, loners: int
 ) -> None:
@@ -260,6 +262,7 @@ async def assert_nothing_lost(scripted: Scripted, lost: int, kills: int) -> None
 @pytest.mark.parametrize(
     ("games", "kills"), [(20, 1), pytest.param(200, 10 * BUDGET, marks=pytest.mark.slow)], ids=["once", "ten times"]
 )
+@pytest.mark.thorough
 async def test_primaries_are_killed_again_and_again_and_nothing_acknowledged_is_lost(
     tmp_path: Path, games: int, kills: int, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -281,6 +284,7 @@ async def test_primaries_are_killed_again_and_again_and_nothing_acknowledged_is_
     await assert_nothing_lost(scripted, lost, kills)
 
 
+@pytest.mark.thorough
 async def test_a_node_is_added_and_takes_slots_over_while_games_are_played(tmp_path: Path) -> None:
     async with cluster(tmp_path, min_replicas_to_write=1) as whole:
 

@@ -81,6 +81,7 @@ def shown(told: Any, size: int) -> list[tuple[int, int, str, int, int]]:
     return [tuple(place[name] for name in ("rank", "position", "player", "value", "index")) for place in told["places"]]
 
 
+@pytest.mark.thorough
 async def test_all_servers_show_one_fold_and_the_command_line_rebuilds_it(tmp_path: Path, redis: RedisServer) -> None:
     environment = {"STATECRAFT_STORE": redis.url}
     first = Server(tmp_path, environment)

@@ -241,6 +241,7 @@ async def imported(data: Path) -> list[Imported]:
     return [entry for entry in map(entries.decode, await bodies(data)) if isinstance(entry, Imported)]
 
 
+@pytest.mark.thorough
 async def test_the_command_imports_beside_a_server_and_without_one_and_nothing_twice(tmp_path: Path) -> None:
     file = tmp_path / "old.jsonl"
     with serving(tmp_path) as server:

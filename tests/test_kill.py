@@ -149,6 +149,7 @@ class Person:
 
 
 @pytest.mark.parametrize("seed", [1, 2])
+@pytest.mark.thorough
 async def test_whatever_was_acknowledged_before_a_kill_is_there_after_it(server: Server, seed: int) -> None:
     chance = Random(seed)
     up = asyncio.Event()

@@ -84,6 +84,7 @@ class Checkpoints:
 
 
 @pytest.mark.parametrize(("seed", "kills"), [(1, 8), pytest.param(2, 192 * BUDGET, marks=pytest.mark.slow)])
+@pytest.mark.thorough
 async def test_killed_at_any_point_the_ledger_has_every_game_once_and_contradicts_no_signature(
     tmp_path: Path, seed: int, kills: int
 ) -> None:
@@ -190,6 +191,7 @@ def assert_order(found: list[Opening | Closing]) -> None:
         last[place] = entry.game
 
 
+@pytest.mark.thorough
 async def test_a_server_on_an_old_backup_signs_nothing_until_it_is_refilled(tmp_path: Path) -> None:
     backup = tmp_path / "backup"
     environment = {"STATECRAFT_ARCHIVE": str(tmp_path / "archive")}

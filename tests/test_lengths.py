@@ -6,5 +6,6 @@ from scripts.make_lengths import GAMES, lengths, path
 
 
 @pytest.mark.parametrize("name", GAMES)
+@pytest.mark.thorough
 def test_a_plot_on_the_page_is_the_one_the_rules_give(name: str) -> None:
     assert path(name).read_text() == lengths(name)

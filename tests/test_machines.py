@@ -118,6 +118,7 @@ async def test_a_game_across_them_is_played_watched_seen_and_counted_as_at_one(b
         await each.leave()
 
 
+@pytest.mark.thorough
 async def test_open_seats_games_and_offers_of_one_are_seen_at_the_other(both: tuple[Machine, Machine]) -> None:
     first, second = both
     maker, guest = Person(first, first.join(), Random(1)), Person(second, second.join(), Random(2))
@@ -150,6 +151,7 @@ async def test_open_seats_games_and_offers_of_one_are_seen_at_the_other(both: tu
         await each.leave()
 
 
+@pytest.mark.thorough
 async def test_who_is_connected_to_both_is_there_and_waits_until_the_last_connection_ends(
     both: tuple[Machine, Machine],
 ) -> None:

@@ -66,6 +66,7 @@ async def replayed(context: BrowserContext, game: bytes) -> Page:
     return page
 
 
+@pytest.mark.thorough
 async def test_two_windows_play_a_whole_game_a_third_watches_and_a_fourth_replays(
     one: BrowserContext, other: BrowserContext, third: BrowserContext, fourth: BrowserContext, server: Server
 ) -> None:
@@ -136,6 +137,7 @@ async def looks_from_each_seat(page: Page, game: bytes, server: Server) -> None:
     await expect(at.ending(page)).to_be_visible()
 
 
+@pytest.mark.thorough
 async def test_two_who_wait_are_brought_to_one_table_and_war_goes_on_while_one_is_offline(
     one: BrowserContext, third: BrowserContext, fourth: BrowserContext, browser: Browser, server: Server
 ) -> None:
@@ -187,6 +189,7 @@ def seated(facts: list[Fact]) -> list[bytes]:
     return [fact.player for fact in sorted((f for f in facts if isinstance(f, Seated)), key=lambda fact: fact.seat)]
 
 
+@pytest.mark.thorough
 async def test_who_never_comes_back_is_shown_to_be_away_and_loses_on_time(
     one: BrowserContext, other: BrowserContext, server: Server
 ) -> None:
@@ -272,6 +275,7 @@ async def test_a_place_in_the_queue_is_kept_while_a_rival_is_played(
     assert seated(at.facts_of(server, at.game_of(page))) == before[::-1]
 
 
+@pytest.mark.thorough
 async def test_a_seat_stands_open_in_the_lobby_and_the_television_moves_on(browser: Browser, tmp_path: Path) -> None:
     with serving(tmp_path) as server:
         async with (
@@ -386,6 +390,7 @@ async def every_screen(host: Page, guest: Page) -> AsyncIterator[tuple[str, Page
     yield "war", guest
 
 
+@pytest.mark.thorough
 async def test_every_screen_fits_a_phone_and_axe_finds_nothing_serious(browser: Browser, server: Server) -> None:
     looks: list[dict[str, Any]] = [
         {"viewport": {"width": 320, "height": 568}, "has_touch": True, "color_scheme": "light"},

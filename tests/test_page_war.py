@@ -190,6 +190,7 @@ async def test_the_deck_itself_can_be_tapped_and_a_turn_is_one_sentence(context:
     assert all(re.fullmatch(r"[^.]+: \d+ to \d+\.", line) for line in lines)
 
 
+@pytest.mark.thorough
 async def test_a_whole_short_game_plays_by_itself_with_a_stop_in_between_and_little_is_said(
     context: BrowserContext, server: Server
 ) -> None:

@@ -153,6 +153,30 @@ async def test_what_was_dropped_is_swept_and_nothing_else(folded: Folded) -> Non
     assert await store.page(again, b"", b"", 9) == [(b"c", b"row of c")]
 
 
+async def test_what_a_rebuild_holds_comes_back_with_its_position_and_goes_with_its_generation(folded: Folded) -> None:
+    store = folded.store
+    first = await store.begin("records", 1, "building")
+    assert await store.held(first) == b""
+    built = await store.advance(first, at(1), [(b"a", b"1")], b"some rows")
+    with pytest.raises(Moved):
+        await store.advance(first, at(2), [], b"others")
+    assert await store.held(built) == b"some rows"
+    with pytest.raises(AssertionError):
+        await store.take_over(built, force=True)
+    live = await begun(store, b"a")
+    await store.advance(live, at(2), [(b"a", b"2")])
+    assert await store.held(built) == b"some rows"
+    built = await store.advance(built, at(2), [], b"other rows")
+    assert await store.held(built) == b"other rows"
+    await store.drop_building("records")
+    await store.sweep(["records"])
+    assert await store.held(built) == b""
+    built = await store.advance(await store.begin("records", 1, "building"), at(1), [], b"some rows")
+    built = await store.advance(built, at(2), [(b"a", b"2")])
+    assert await store.held(built) == b""
+    assert await store.take_over(built, force=True) is not None
+
+
 async def test_a_view_is_of_one_position_however_much_moves_meanwhile(folded: Folded, kind: str) -> None:
     store = folded.store
     live = await begun(store, b"a")

@@ -280,7 +280,7 @@ async def test_a_crash_between_rows_and_checkpoint_leaves_neither(tmp_path: Path
         live = (await database.standing(["records"]))["records"]
 
         def job(connection: Any) -> None:
-            generations.advance(connection, live, Checkpoint(51, bytes(32), bytes(32)), [(b"key", b"row")])
+            generations.advance(connection, live, Checkpoint(51, bytes(32), bytes(32)), [(b"key", b"row")], b"")
             raise Crash
 
         with pytest.raises(Crash):

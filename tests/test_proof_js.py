@@ -117,6 +117,7 @@ def placed(game: Saved, opening: bytes, closing: bytes) -> bytes:
     return save(Proof(HAND.key, note, places[0], places[1], game)).encode()
 
 
+@pytest.mark.thorough
 def test_what_every_golden_game_tells_the_ledger_is_told_alike(tmp_path: Path) -> None:
     files, wrong = {}, {}
     for path in GOLDEN:

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from projections.leaderboard import LEADERBOARD, Board
-from projections.projection import Projection
+from projections.projection import Projection, digest
 from projections.records import RECORDS
 from projections.rivals import RIVALS
 from server.folding import Diverged, Reader
@@ -94,6 +94,19 @@ async def test_everything_deleted_and_rebuilt_is_the_same_bytes(tmp_path: Path) 
             assert taken is not None
             assert taken.before is None
             assert await contents(empty, projection.name) == await contents(kept, projection.name)
+
+
+@pytest.mark.parametrize("rows_max", [0, 3, 40, 150, 600])
+async def test_however_few_rows_may_stay_in_memory_the_rebuilt_ones_are_the_same(tmp_path: Path, rows_max: int) -> None:
+    ledger = ListLedger(synthetic(1500, PEOPLE))
+    async with opened(tmp_path) as store:
+        await Projector(store, ledger).advance()
+        outcomes = await rebuild(store, ledger, PROJECTIONS, batch_entries=50, rows_max=rows_max)
+        assert all(isinstance(outcome, Taken) for outcome in outcomes.values())
+        for projection in PROJECTIONS:
+            assert await contents(store, projection.name) == await contents(store, projection.name, "kept")
+            at, rows = await contents(store, projection.name)
+            assert at.digest == digest(rows.items())
 
 
 async def test_only_one_old_generation_is_kept_and_nothing_is_left_lying(tmp_path: Path) -> None:
@@ -303,6 +316,7 @@ async def test_a_rebuild_that_is_ahead_of_a_live_one_rolled_back_begins_anew(tmp
 
 
 @on_kept
+@pytest.mark.thorough
 async def test_killed_at_any_point_a_rebuild_and_the_loop_come_to_the_same(tmp_path: Path, kind: str) -> None:
     chance = random.Random(11)
     entries = synthetic(KILLED_ENTRIES, PEOPLE)

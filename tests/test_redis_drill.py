@@ -52,6 +52,7 @@ def test_every_drill_is_run_here() -> None:
     assert re.findall(r"```sh drill (.*)", TEXT) == ["Redis", "Redis, afterwards", "Redis, refilled"]
 
 
+@pytest.mark.thorough
 async def test_after_the_loss_of_redis_every_head_of_the_snapshot_and_every_signed_result_is_there(
     tmp_path: Path, redis: RedisServer
 ) -> None:

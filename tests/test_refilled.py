@@ -35,6 +35,7 @@ async def play(server: Server, guest: Guest, seed: int) -> Followed:
         return held
 
 
+@pytest.mark.thorough
 async def test_after_a_failover_that_lost_leaves_the_ledger_is_refilled_to_the_signed_size_and_goes_on(
     tmp_path: Path, redis: RedisServer
 ) -> None:

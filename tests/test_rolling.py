@@ -62,6 +62,7 @@ async def rolled(folder: Path, pairs: int, restarts: int) -> None:
             assert server.audit(game).over
 
 
+@pytest.mark.thorough
 async def test_restarts_in_the_middle_of_games_lose_nothing_and_nobody_on_time(tmp_path: Path) -> None:
     await rolled(tmp_path, pairs=4, restarts=2)
 

@@ -87,6 +87,7 @@ async def test_a_closed_game_goes_to_the_archive_and_is_read_from_there(tmp_path
             assert done.returncode == 0, (words, done.stderr)
 
 
+@pytest.mark.thorough
 async def test_what_the_operator_does_to_players_is_written_to_the_same_ledger(
     tmp_path: Path, redis: RedisServer
 ) -> None:
@@ -143,6 +144,7 @@ async def test_two_who_are_paired_hold_their_places_in_the_log(tmp_path: Path, r
             await client.leave()
 
 
+@pytest.mark.thorough
 async def test_while_redis_is_away_everybody_is_told_to_come_again(tmp_path: Path, redis: RedisServer) -> None:
     with serving(tmp_path, {"STATECRAFT_STORE": redis.url}) as server:
         guest = server.join()

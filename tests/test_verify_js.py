@@ -54,6 +54,7 @@ def checked(*files: Path) -> tuple[int, list[dict[str, Any]]]:
 
 
 @pytest.mark.parametrize(("tests", "least"), [("verify", 150), ("war", 150), ("between", 45), ("pledge", 9)])
+@pytest.mark.thorough
 def test_its_own_tests_pass(tests: str, least: int) -> None:
     done = node("--test", "--test-reporter=tap", f"tests/js/{tests}.test.mjs")
     assert done.returncode == 0, done.stdout
