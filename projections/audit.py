@@ -8,7 +8,21 @@ from projections import saved
 from projections.saved import NotSaved, Saved
 from rules import fairness, game, timing
 from rules.catalogue import RULES
-from rules.game import CallTime, Credit, Dealer, Finished, Lose, Moved, Opened, Refused, Rules, Table, Unsealed
+from rules.game import (
+    CallTime,
+    Credit,
+    Dealer,
+    Finished,
+    Lose,
+    Moved,
+    Opened,
+    Refused,
+    Reserved,
+    Rules,
+    Seated,
+    Table,
+    Unsealed,
+)
 from rules.timing import Clock
 
 NOT_PROVED = (
@@ -105,9 +119,10 @@ def _check(game_: Saved, findings: Findings) -> None:
         # There is no S to wait for, so a running game is checked as far as it goes.
         findings.over = isinstance(last, Finished)
         secret = b""
-    elif isinstance(last, Unsealed):
-        findings.over = True
-        secret = last.secret
+    elif (unsealed := next((event.fact for event in events if isinstance(event.fact, Unsealed)), None)) is not None:
+        # Wherever it stands: where it isn't the last one, that is what is found.
+        findings.over = isinstance(last, Unsealed)
+        secret = unsealed.secret
         if len(secret) != fairness.HASH_BYTES or fairness.secret_hash(game_.game, secret) != opened.secret_hash:
             raise _Failed(len(events), "S doesn't give the hash that stands in Opened")
         findings.count("S is the one promised in the opening")
@@ -153,6 +168,8 @@ def _replay(rules: Rules, table: Table, dealer: Dealer, events: list[codec.Event
                 raise _Failed(at, f"after this event {expected} is missing")
             if facts[at] != expected:
                 raise _Failed(at + 1, f"expected {expected}, but {facts[at]} stands here")
+            if _is_nobodys(moved.table, expected):
+                raise _Failed(at + 1, f"a player's id has {fairness.PLAYER_BYTES} bytes")
             if (events[at].cause, events[at].at_ms) != (first.cause, first.at_ms):
                 raise _Failed(at + 1, "what was due carries the time and the cause of the command before it")
             findings.count(_said(expected))
@@ -161,6 +178,13 @@ def _replay(rules: Rules, table: Table, dealer: Dealer, events: list[codec.Event
         table, dealer = moved.table, moved.dealer
         clock = timing.step(rules, clock, table, moved.facts, first.at_ms)
     findings.result = _result(table)
+
+
+def _is_nobodys(table: Table, fact: game.Fact) -> bool:
+    """Whether a seat that isn't the house's is taken by, or kept for, what is no player's id."""
+    if not isinstance(fact, Seated | Reserved) or (table.house and fact.seat == game.HOUSE_SEAT):
+        return False
+    return len(fact.player) != fairness.PLAYER_BYTES
 
 
 def _moved(

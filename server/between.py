@@ -37,6 +37,7 @@ class Between:
         self._key = key
         self._connected = connected
         self._listeners: list[Callable[[bytes], None]] = []
+        self._missing: list[Callable[[bytes], None]] = []
         self._asking: set[bytes] = set()
         """Players who asked for a rematch here."""
         self._tasks: set[asyncio.Task[None]] = set()
@@ -45,6 +46,10 @@ class Between:
     def listen(self, changed: Callable[[bytes], None]) -> None:
         """Be told of a player whose games or offers have changed."""
         self._listeners.append(changed)
+
+    def on_missing(self, missing: Callable[[bytes], None]) -> None:
+        """Be told of a game that was open, and of which nothing is found."""
+        self._missing.append(missing)
 
     def tell(self, *players: bytes) -> None:
         """Their games or offers have changed. Empty: nobody."""
@@ -74,8 +79,11 @@ class Between:
         await self._open(meeting, known=False)
 
     async def _open(self, meeting: Meeting, known: bool) -> tuple[bytes, Head] | Reason | Trouble:
-        if not known:
-            await self._meetings.arrange(meeting)
+        if not known and not await self._meetings.arrange(meeting) and await self._games.at(meeting.game) is None:
+            # It was open, or this server slept, and it was taken for gone: under this id it isn't dealt again.
+            for missing in self._missing:
+                missing(meeting.game)
+            return Trouble.TRY_AGAIN
         head = await self._games.open_between(
             meeting.game, RULES[meeting.rules], meeting.settings, meeting.players, meeting.counts
         )
@@ -83,6 +91,8 @@ class Between:
             return head
         if not known:
             await self._meetings.opened(meeting.game)
+            if await self._meetings.instead(meeting.game) != meeting.game:
+                return Trouble.TRY_AGAIN  # It slept just now: nobody is sent to this one, and so it becomes void.
         self.tell(*meeting.players)
         return meeting.game, head
 

@@ -102,8 +102,8 @@ class Entry:
 class Meetings(Protocol):
     """The store. Every method that writes raises Unknown if it can't say whether it did."""
 
-    async def arrange(self, meeting: Meeting) -> None:
-        """Write it down, unless it was before."""
+    async def arrange(self, meeting: Meeting) -> bool:
+        """Write it down, unless it was before; whether it is to be opened. False: it was, or was replaced meanwhile."""
 
     async def opened(self, game: bytes) -> None:
         """Its log has begun."""
@@ -177,8 +177,8 @@ class SqliteMeetings:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    async def arrange(self, meeting: Meeting) -> None:
-        await self._database.write(partial(_arrange, meeting=meeting))
+    async def arrange(self, meeting: Meeting) -> bool:
+        return await self._database.write(partial(_arrange, meeting=meeting))
 
     async def opened(self, game: bytes) -> None:
         await self._write("UPDATE meetings SET opened = 1 WHERE game = ?", (game,))
@@ -317,7 +317,11 @@ def _enter(connection: sqlite3.Connection, entry: Entry) -> None:
     connection.execute("INSERT OR REPLACE INTO queue_servers VALUES (?, ?)", (entry.server, entry.since_ms))
 
 
-def _arrange(connection: sqlite3.Connection, meeting: Meeting) -> None:
+def _arrange(connection: sqlite3.Connection, meeting: Meeting) -> bool:
+    if connection.execute("SELECT 1 FROM meetings_instead WHERE game = ?", (meeting.game,)).fetchone() is not None:
+        return False
+    if connection.execute("SELECT 1 FROM meetings WHERE game = ? AND opened", (meeting.game,)).fetchone() is not None:
+        return False
     row = (
         *(meeting.game, meeting.rules, pack(meeting.settings), *meeting.players),
         *(meeting.counts, meeting.listed, b"".join(meeting.befores)),
@@ -325,6 +329,7 @@ def _arrange(connection: sqlite3.Connection, meeting: Meeting) -> None:
     connection.execute("INSERT OR IGNORE INTO meetings VALUES (?, ?, ?, ?, ?, ?, ?, ?, 0)", row)
     for player in filter(None, meeting.players):
         connection.execute("INSERT OR IGNORE INTO meeting_players VALUES (?, ?)", (player, meeting.game))
+    return True
 
 
 def _replace(connection: sqlite3.Connection, game: bytes, fresh: bytes) -> bool:

@@ -117,14 +117,15 @@ class FilePen:
             self._lock = None
 
 
-def _is_locked(path: Path) -> bool:
+def is_locked(path: Path) -> bool:
     """Whether a process holds that lock."""
     try:
         lock = os.open(path, os.O_RDWR)
     except FileNotFoundError:
         return False
     try:
-        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        # Shared, so that servers of one directory that look at once don't see each other.
+        fcntl.flock(lock, fcntl.LOCK_SH | fcntl.LOCK_NB)
     except BlockingIOError:
         return True
     finally:
@@ -170,7 +171,7 @@ class RedisPen:
         self._keeping: asyncio.Task[None] | None = None
 
     async def take(self) -> bool:
-        if self._path is not None and _is_locked(self._path):
+        if self._path is not None and is_locked(self._path):
             await self.let_go()
             raise Signing(f"a server of an older release signs ({self._path})")
         if asyncio.get_running_loop().time() >= self._until:

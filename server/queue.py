@@ -93,7 +93,7 @@ class Queue:
         before, free = await self._games.place(player, ladder)
         if free is None:
             free = await self._unopened.missing(before)
-        if not free:
+        if not free or await self._unopened.awaits(player, rules.name):
             return Trouble.ALREADY_PLAYING
         rating = await self._rating(player, ladder)
         entry = Entry(rules.name, player, ladder, rating, self._clock(), before, self._server)
@@ -206,6 +206,7 @@ class Queue:
             if player not in wait and not self._enters(player, name) and name in self.of(player):
                 self._forget(player, name)
                 self._tell(player)
+                self._unsure = True  # Who paired him may have died before he opened the game.
 
     def _enters(self, player: bytes, name: str) -> bool:
         return (player, name) in self._entering

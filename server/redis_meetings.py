@@ -16,10 +16,12 @@ All lie in one slot:
 
 Places in ladders lie with their players, in other slots. So a pairing is first arranged, in one write, and then its
 places are claimed; whoever finds it unopened after a crash claims them before it is opened. Nothing but a pairing
-claims places between people, and who waits is paired once, so no claim is lost in between.
+claims places between people, who waits is paired once, and who was paired waits again only when the game has been
+opened, so no claim is lost in between.
 """
 
 import asyncio
+import math
 import secrets
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -49,6 +51,10 @@ CLAIMS_AT_ONCE = 64
 DAY_SECONDS = 2 * 24 * 3600
 """How long it is kept who met on a day, after the last time."""
 
+TRIES_SECONDS_MAX = 17.0
+"""Whoever signs once a second, and was through with it so lately, has tried all the time: a read may have waited for
+the store in between."""
+
 Claims = Sequence[tuple[bytes, str, bytes]]
 """The places that a meeting claims: player, ladder, and the game before."""
 
@@ -59,12 +65,14 @@ class RedisMeetings:
     def __init__(self, store: RedisStore, log: Log) -> None:
         self._store = store
         self._log = log
+        self._tried_at = -math.inf
+        """When this server was last through with signing, or could not, on the event loop's clock."""
 
-    async def arrange(self, meeting: Meeting) -> None:
-        players = b"".join(meeting.players)
-        await self._write(
-            scripts.ARRANGE, (GAMES, UNOPENED, BY_PLAYER, BY_GAME), meeting.game, _record(meeting), players
-        )
+    async def arrange(self, meeting: Meeting) -> bool:
+        keys = (GAMES, UNOPENED, BY_PLAYER, BY_GAME, INSTEAD)
+        given = (meeting.game, _record(meeting), b"".join(meeting.players))
+        stands: int = await self._write(scripts.ARRANGE, keys, *given)
+        return stands > 0
 
     async def opened(self, game: bytes) -> None:
         await self._write(scripts.OPENED, (UNOPENED,), game)
@@ -138,20 +146,28 @@ class RedisMeetings:
         await self._write(
             scripts.ENTER,
             (_queue(entry.rules), QUEUES, SERVERS),
-            *(entry.rules, entry.player, _waits(entry), entry.server),
+            *(entry.rules, entry.player, _waits(entry), entry.server, *self._keeps),
         )
+
+    @property
+    def _keeps(self) -> tuple[int, int]:
+        """After how long without a sign a server is no more, and whether this one has tried to sign until now."""
+        return SERVER_MS_MAX, int(asyncio.get_running_loop().time() - self._tried_at < TRIES_SECONDS_MAX)
 
     async def leave(self, rules: str, player: bytes, server: bytes | None = None) -> bool:
         left: int = await self._write(scripts.LEAVE, (_queue(rules),), player, server or b"")
         return left > 0
 
     async def move(self, rules: str, player: bytes, server: bytes, now_ms: int) -> bool:
-        moved: int = await self._write(scripts.MOVE, (_queue(rules), SERVERS), player, server, SERVER_MS_MAX)
+        moved: int = await self._write(scripts.MOVE, (_queue(rules), SERVERS), player, server, *self._keeps)
         return moved > 0
 
     async def pair(self, rules: str, server: bytes, now_ms: int) -> Sequence[Meeting]:
         day = now_ms // DAY_MS
-        found, days = await self._write(scripts.SIGN, (_queue(rules), SERVERS, day_key(day)), server, SERVER_MS_MAX)
+        try:
+            found, days = await self._write(scripts.SIGN, (_queue(rules), SERVERS, day_key(day)), server, *self._keeps)
+        finally:
+            self._tried_at = asyncio.get_running_loop().time()
         records: dict[bytes, bytes] = dict(zip(found[::2], found[1::2], strict=True))
         waiting = {player: _entry(rules, player, record) for player, record in records.items()}
         met: dict[bytes, int] = {key: int(games) for key, games in zip(days[::2], days[1::2], strict=True)}

@@ -38,10 +38,15 @@ _FORGET_MEETING = """
 ARRANGE = Script(
     _ADD_MEETING
     + """
-    local games, unopened, by_player, by_game = unpack(KEYS)
+    local games, unopened, by_player, by_game, instead = unpack(KEYS)
+    local id = ARGV[1]
+    if redis.call('HEXISTS', instead, id) == 1 then return 0 end
+    if redis.call('HEXISTS', games, id) == 1 and redis.call('SISMEMBER', unopened, id) == 0 then return 0 end
     add(games, unopened, by_player, by_game, unpack(ARGV))
+    return 1
     """
 )
+"""Game, its record, its players: 1, or 0 if it was opened, or another id stands for it by now."""
 
 OPENED = Script("redis.call('SREM', KEYS[1], ARGV[1])", flags="allow-oom")
 
@@ -93,6 +98,26 @@ DISCOUNT = Script(
 )
 """A void is none of the games that count between its players: once."""
 
+_SIGN = (
+    NOW_MS
+    + """
+    local function sign(servers, server, keep_ms, tried)
+        local now_ms, last_ms = clock_ms(), tonumber(redis.call('ZSCORE', servers, server) or '0')
+        if tried == '1' and last_ms > 0 and last_ms < now_ms - keep_ms / 2 then
+            local were_there = string.format('%.0f', last_ms - keep_ms)
+            local found = redis.call('ZRANGEBYSCORE', servers, were_there, '+inf', 'WITHSCORES')
+            for at = 1, #found, 2 do
+                local seen_ms = math.min(now_ms, tonumber(found[at + 1]) + now_ms - last_ms)
+                redis.call('ZADD', servers, string.format('%.0f', seen_ms), found[at])
+            end
+        end
+        redis.call('ZADD', servers, 'GT', string.format('%.0f', now_ms), server)
+        return now_ms
+    end
+"""
+)
+"""A sign of a server. Who tried all the time, and can only now, knows that nobody could: that time counts for none."""
+
 OFFER = Script(
     """
     local rematches, asked, offered = unpack(KEYS)
@@ -121,15 +146,15 @@ WITHDRAW = Script(
 )
 
 ENTER = Script(
-    NOW_MS
+    _SIGN
     + """
     local queue, queues, servers = unpack(KEYS)
-    local rules, player, record, server = unpack(ARGV)
+    local rules, player, record, server, keep_ms, tried = unpack(ARGV)
     local before = redis.call('HGET', queue, player)
     if before then record = string.sub(before, 1, 8) .. string.sub(record, 9) end
     redis.call('HSET', queue, player, record)
     redis.call('SADD', queues, rules)
-    redis.call('ZADD', servers, 'GT', string.format('%.0f', clock_ms()), server)
+    sign(servers, server, keep_ms, tried)
     """
 )
 """Who waits already waits from the same time on, which stands in the record's first eight bytes."""
@@ -144,18 +169,18 @@ LEAVE = Script(
 )
 
 MOVE = Script(
-    NOW_MS
+    _SIGN
     + """
     local queue, servers = unpack(KEYS)
-    local player, server, keep_ms = unpack(ARGV)
-    local record, now_ms = redis.call('HGET', queue, player), clock_ms()
+    local player, server, keep_ms, tried = unpack(ARGV)
+    local record = redis.call('HGET', queue, player)
     if not record then return 0 end
+    local now_ms = sign(servers, server, keep_ms, tried)
     local seen_ms = redis.call('ZSCORE', servers, string.sub(record, 9, 24))
     if not seen_ms or tonumber(seen_ms) < now_ms - keep_ms then
         redis.call('HDEL', queue, player)
         return 0
     end
-    redis.call('ZADD', servers, 'GT', string.format('%.0f', now_ms), server)
     redis.call('HSET', queue, player, string.sub(record, 1, 8) .. server .. string.sub(record, 25))
     return 1
     """
@@ -163,12 +188,11 @@ MOVE = Script(
 """Player, server, after how long without a sign a server is no more: 1, or 0 if he waits no longer."""
 
 SIGN = Script(
-    NOW_MS
+    _SIGN
     + """
     local queue, servers, day = unpack(KEYS)
-    local server, keep_ms = unpack(ARGV)
-    local now_ms = clock_ms()
-    redis.call('ZADD', servers, 'GT', string.format('%.0f', now_ms), server)
+    local server, keep_ms, tried = unpack(ARGV)
+    local now_ms = sign(servers, server, keep_ms, tried)
     redis.call('ZREMRANGEBYSCORE', servers, '-inf', '(' .. string.format('%.0f', now_ms - keep_ms))
     local waiting = {}
     local found = redis.call('HGETALL', queue)

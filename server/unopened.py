@@ -34,6 +34,7 @@ class Unopened:
         self._missing: dict[bytes, float] = {}
         """Arranged games whose log was found empty, since when, on the event loop's clock."""
         games.on_gone(self.lost)
+        between.on_missing(self._is_missing)
 
     def on_doubt(self, doubts: Callable[[], None]) -> None:
         """Be told when there may be something to `resume`."""
@@ -63,6 +64,10 @@ class Unopened:
 
     def _misses(self, game_id: bytes) -> None:
         self._missing.setdefault(game_id, asyncio.get_running_loop().time())
+
+    def _is_missing(self, game_id: bytes) -> None:
+        self._misses(game_id)
+        self._doubt()
 
     async def _replaced(self) -> Sequence[Meeting]:
         """Those instead of games that were missing for too long. Raises Unknown."""
@@ -98,11 +103,21 @@ class Unopened:
 
     async def missing(self, game_id: bytes) -> bool:
         """Of a game that holds a place, and whose log is empty: whether nobody will open it. Raises Unknown."""
-        if await self._meetings.meeting(game_id) is None:
+        # Whoever arranged it under another id may have died before he gave it the places.
+        stands = await self._meetings.instead(game_id)
+        if await self._meetings.meeting(stands) is None:
             return True
         # It isn't open yet, or else nothing is left of it, unless somebody puts that back just now.
-        self._misses(game_id)
-        self._doubt()
+        self._is_missing(stands)
+        return False
+
+    async def awaits(self, player: bytes, rules: str) -> bool:
+        """Whether the player was paired, and the game isn't open: perhaps who paired him died before he claimed the
+        place. Raises Unknown."""
+        for meeting in await self._meetings.of(player):
+            if meeting.counts and meeting.rules == rules and await self._is_empty(meeting.game):
+                self._is_missing(meeting.game)
+                return True
         return False
 
     async def lost(self, game_id: bytes, players: Collection[bytes], was_over: bool) -> None:
@@ -110,9 +125,9 @@ class Unopened:
         wasn't over. Raises Unknown."""
         try:
             if was_over:
-                fresh = secrets.token_bytes(GAME_BYTES)
-                await self._meetings.replace(game_id, fresh)
-                await self._meetings.forget(fresh, void=True)
+                # In this order: were it replaced first, and then not forgotten, somebody would open it.
+                await self._meetings.forget(game_id, void=True)
+                await self._meetings.replace(game_id, secrets.token_bytes(GAME_BYTES))
             else:
                 await self._anew(game_id)
         except Unknown:

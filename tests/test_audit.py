@@ -9,7 +9,7 @@ import pytest
 from events import chain, codec
 from events.codec import Event
 from projections.audit import Findings, audit, audit_file
-from projections.saved import Saved, save
+from projections.saved import Saved, load, save
 from rules import fairness
 from rules.fairness import Purpose, Stream
 from rules.fifty_states import Captured, Committed, Play, Revealed, RoundEnded, deal
@@ -23,6 +23,7 @@ from rules.game import (
     Lost,
     Mixed,
     Opened,
+    Reserved,
     Resign,
     Resigned,
     Seated,
@@ -38,7 +39,7 @@ Twin = Callable[[list[Event]], None]
 """Changes the events of a game in place."""
 
 
-def rehashed(played: Played, change: Twin) -> Findings:
+def rehashed(played: Played | Saved, change: Twin) -> Findings:
     events = [codec.decode(stored.body) for stored in played.events]
     change(events)
     bodies = [codec.encode(event) for event in events]
@@ -120,6 +121,11 @@ def after_the_end(events: list[Event]) -> None:
     events.append(events[first(events, Dealt)])
 
 
+def before_the_end(events: list[Event]) -> None:
+    at = first(events, Unsealed)
+    events[at - 1 : at + 1] = events[at], events[at - 1]
+
+
 def without_secret(events: list[Event]) -> None:
     events[-1] = replace(events[-1], fact=Unsealed(bytes(32)))
 
@@ -197,6 +203,8 @@ TWINS: list[tuple[str, Twin, type]] = [
     ("rules there are not", changed(Opened, rules="fifty-states/9"), Opened),
     ("another opening time", changed(Opened, at_ms=1), Opened),
     ("a rival of the operator's choice", a_rival_of_the_operators_choice, Seated),
+    ("a player whose id is short", changed(Seated, player=bytes(15)), Seated),
+    ("nobody in a player's seat", changed(Seated, player=b""), Seated),
     ("time up too early", time_up_too_early, TimeUp),
     ("time falling", time_falls, Committed),
     ("another cause within an append", another_cause_within_an_append, Captured),
@@ -204,6 +212,7 @@ TWINS: list[tuple[str, Twin, type]] = [
     ("one cause twice", one_cause_twice, Mixed),
     ("the house resigning", the_house_resigns, Resigned),
     ("something after the end", after_the_end, Dealt),
+    ("S before the end", before_the_end, Unsealed),
     ("a loss of what comes later", lost(99, bytes(32)), Lost),
     ("a loss without the hash of what was lost", lost(5, b""), Lost),
     ("a loss with a winner", lost(5, bytes(32), winner=0), Finished),
@@ -220,6 +229,19 @@ def test_a_broken_twin_is_refused_at_its_event(change: Twin, fact: type) -> None
     change(events)
     named = events[found.failure.version - 1].fact
     assert isinstance(named, fact), f"{found.failure} names {named}"
+
+
+@pytest.mark.parametrize("fact", [Reserved, Seated])
+@pytest.mark.parametrize("player", [b"", bytes(15), bytes(17)], ids=len)
+def test_between_people_every_seat_is_kept_for_and_taken_by_an_id_of_sixteen_bytes(fact: type, player: bytes) -> None:
+    game = load((VECTORS.parent / "golden" / "between" / "fifty-states-void.jsonl").read_bytes())
+    assert rehashed(game, lambda events: None).passed
+    facts = [codec.decode(stored.body).fact for stored in game.events]
+    for version in [at for at, each in enumerate(facts, 1) if isinstance(each, fact)]:
+        found = rehashed(game, lambda events, at=version - 1: put(events, at, player=player))  # type: ignore[misc]
+        assert found.failure is not None
+        # A seat that is kept for nobody isn't kept: then it is the opening that doesn't lead to it.
+        assert found.failure.version == (1 if fact is Reserved and not player else version)
 
 
 def test_a_log_cut_off_is_not_called_over() -> None:

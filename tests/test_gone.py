@@ -1,24 +1,41 @@
 """Games between people of which the store lost something, or everything: no secret is dealt twice, no place is lost."""
 
 import asyncio
+import contextlib
 from collections.abc import AsyncIterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from random import Random
+from typing import Any
 
 import pytest
 
 from events import redis_keys
+from events.chain import Head
+from events.log import Batch, Unknown
+from events.redis_connection import Value
+from events.redis_log import RedisLog
+from events.redis_script import Script
 from projections import saved
-from rules.game import Finished
-from server.redis_meetings import BY_GAME, GAMES, INSTEAD, UNOPENED
+from rules.fifty_states import FIFTY_STATES
+from rules.game import DAY_MS, Finished
+from server.between import Between
+from server.games import Games
+from server.meetings import Entry, Meeting
+from server.queue import PAIR_SECONDS, Queue
+from server.redis_meetings import BY_GAME, GAMES, INSTEAD, UNOPENED, RedisMeetings
 from server.redis_meetings import TAG as MEETINGS
+from server.unopened import Unopened
+from server.wire import Trouble
 from tests.meeting import Feed, feed, invited
 from tests.pairs import Person
+from tests.positions import NOW
 from tests.redis_servers import RedisServer, redis_server
-from tests.redis_stores import redis_store
+from tests.redis_stores import redis_store, shared_store
 from tests.running import RULES, Server, connect, wait_seconds_max
 from tests.test_faults import running
 from tests.test_forked import forget, remember
+from tests.test_queue import LADDER, Torn
 from tests.test_servers import Other, paired
 
 pytestmark = pytest.mark.anyio
@@ -204,6 +221,158 @@ async def test_an_invitation_to_a_game_that_is_gone_is_another_game_however_ofte
     for person in (maker, guest):
         await person.leave()
     await watcher.leave()
+
+
+class Sleepy(RedisLog):
+    """A log of a server that sleeps before it appends, until others have taken its game for gone."""
+
+    sleeps = False
+
+    async def append(self, game: bytes, before: Head, batch: Batch) -> Head:
+        if self.sleeps:
+            self.sleeps = False
+            await RedisMeetings(self._store, self).replace(game, b"another game, 16")
+        return await super().append(game, before, batch)
+
+
+async def test_who_slept_before_he_opened_a_game_brings_nobody_into_it_who_meets_in_another_one_by_now() -> None:
+    async with shared_store("redis") as redis:
+        log = Sleepy(redis)
+        kept = RedisMeetings(redis, log)
+        one, other, fresh = (bytes([number]) * 16 for number in (1, 2, 3))
+        meeting = Meeting(b"this is a game's", RULES, (), (one, other), True, False)
+        between = Between(Games(log, {1: bytes(32)}, lambda: NOW), kept, b"key", lambda player: True)
+        await kept.arrange(meeting)
+        await kept.replace(meeting.game, fresh)
+        await between.open(meeting)
+        assert await kept.unopened() == await kept.of(one) == [replace(meeting, game=fresh)]
+        assert (await log.head(meeting.game)).version == 0
+        # He may sleep still later: what he opens then is nobody's.
+        log.sleeps = True
+        assert await between.invite(one, FIFTY_STATES, (), False, "i") is Trouble.TRY_AGAIN
+        again = await between.invite(one, FIFTY_STATES, (), False, "i")
+        assert isinstance(again, tuple)
+        assert again[0] == b"another game, 16"
+
+
+def a_queue(log: RedisLog, kept: RedisMeetings) -> tuple[Queue, Unopened]:
+    """Of a server among others, whose loops don't run."""
+    games = Games(log, {1: bytes(32)}, lambda: NOW)
+    between = Between(games, kept, b"key", lambda player: True)
+    unopened = Unopened(games, kept, between, alone=False)
+
+    async def rating(player: bytes, ladder: str) -> int:
+        return player[0] * 100_000
+
+    return Queue(games, between, unopened, kept, rating, lambda: NOW, lambda player: True), unopened
+
+
+async def test_a_place_is_not_free_while_its_game_goes_on_under_an_id_that_has_not_claimed_it_yet() -> None:
+    async with shared_store("redis") as redis:
+        torn, log = RedisMeetings(redis, Torn(redis)), RedisLog(redis)
+        kept = RedisMeetings(redis, log)
+        players = [bytes([number]) * 16 for number in (1, 2)]
+        for player in players:
+            await kept.enter(Entry(RULES, player, LADDER, 0, NOW, b"", b"a server's 16 id"))
+        (meeting,) = await kept.pair(RULES, b"a server's 16 id", NOW)
+        with pytest.raises(Unknown):
+            await torn.replace(meeting.game, b"another game, 16")
+        assert await log.claimed(players[0], LADDER) == meeting.game
+        queue, unopened = a_queue(log, kept)
+        assert await queue.enter(players[0], FIFTY_STATES) is Trouble.ALREADY_PLAYING
+        assert await unopened.resume() == []
+        assert unopened.misses
+        assert await log.claimed(players[0], LADDER) == b"another game, 16"
+        # When that one is over the place is free.
+        await kept.forget(b"another game, 16", void=False)
+        assert await queue.enter(players[0], FIFTY_STATES) is None
+
+
+async def test_who_was_paired_by_a_server_that_died_before_it_claimed_his_place_is_not_paired_once_more() -> None:
+    async with shared_store("redis") as redis:
+        torn, log = RedisMeetings(redis, Torn(redis)), RedisLog(redis)
+        kept = RedisMeetings(redis, log)
+        players = [bytes([number]) * 16 for number in (1, 2)]
+        queue, _ = a_queue(log, kept)
+        running = asyncio.create_task(queue.run())
+        for player in players:
+            assert await queue.enter(player, FIFTY_STATES) is None
+        await asyncio.sleep(2 * PAIR_SECONDS)  # It has looked for what is to be opened, and goes on looking for pairs.
+        with pytest.raises(Unknown):
+            await torn.pair(RULES, b"a server's 16 id", NOW + DAY_MS)  # When they are near enough.
+        other, _ = a_queue(log, kept)
+        assert await other.enter(players[0], FIFTY_STATES) is Trouble.ALREADY_PLAYING
+        assert await kept.waiting(RULES) == 0
+        # The server at which they wait finds out, and opens it, though nobody asks.
+        async with asyncio.timeout(wait_seconds_max):
+            while not await log.read((await kept.of(players[0]))[0].game):  # noqa: ASYNC110
+                await asyncio.sleep(0.05)
+        running.cancel()
+        await asyncio.gather(running, return_exceptions=True)
+        assert [queue.of(player) for player in players] == [[], []]
+        ((meeting,), (also,)) = [await kept.of(player) for player in players]
+        assert meeting == also
+        assert {await log.claimed(player, LADDER) for player in players} == {meeting.game}
+
+
+async def test_an_invitation_that_was_open_is_not_opened_again_by_a_server_that_finds_nothing_of_it() -> None:
+    async with shared_store("redis") as redis:
+        log = RedisLog(redis)
+        kept = RedisMeetings(redis, log)
+        player = bytes([1]) * 16
+        first = Between(Games(log, {1: bytes(32)}, lambda: NOW), kept, b"key", lambda player: True)
+        invited = await first.invite(player, FIFTY_STATES, (), False, "i")
+        assert isinstance(invited, tuple)
+        game, _ = invited
+        # Another server, which has nothing in mind, finds the log empty: perhaps its cards were seen.
+        stream, *_ = redis_keys.game_keys(game)
+        assert await redis.read(redis_keys.TAGS[game[0]], "DEL", stream) == 1
+        games = Games(log, {1: bytes(32)}, lambda: NOW)
+        second = Between(games, kept, b"key", lambda player: True)
+        unopened = Unopened(games, kept, second, alone=False)
+        doubts: list[bool] = []
+        unopened.on_doubt(lambda: doubts.append(True))
+        assert await second.invite(player, FIFTY_STATES, (), False, "i") is Trouble.TRY_AGAIN
+        assert await log.read(game) == []
+        assert doubts, "else nobody would deal it anew"
+        assert unopened.misses
+
+
+class Halting(RedisMeetings):
+    """Of a Redis that goes away after each answer, once."""
+
+    writes = 0
+    """So many are answered yet."""
+
+    async def _write(self, script: Script, keys: Sequence[bytes], *arguments: Value) -> Any:
+        if not self.writes:
+            raise Unknown("the connection is gone")
+        self.writes -= 1
+        return await super()._write(script, keys, *arguments)
+
+
+@pytest.mark.parametrize("writes", range(4))
+async def test_a_game_that_was_over_is_not_dealt_anew_wherever_redis_goes_away_meanwhile(writes: int) -> None:
+    async with shared_store("redis") as redis:
+        log = RedisLog(redis)
+        kept, halting = RedisMeetings(redis, log), Halting(redis, log)
+        players = [bytes([number]) * 16 for number in (1, 2)]
+        for player in players:
+            await kept.enter(Entry(RULES, player, LADDER, 0, NOW, b"", b"a server's 16 id"))
+        (meeting,) = await kept.pair(RULES, b"a server's 16 id", NOW)
+        await kept.opened(meeting.game)
+        _, unopened = a_queue(log, halting)
+        halting.writes = writes
+        with contextlib.suppress(Unknown):
+            await unopened.lost(meeting.game, players, was_over=True)
+        halting.writes = 4
+        await unopened.lost(meeting.game, players, was_over=True)
+        assert await kept.unopened() == await kept.of(players[0]) == []
+        assert await kept.instead(meeting.game) != meeting.game
+        # It is none of the three of the day, and both places are free.
+        queue, _ = a_queue(log, kept)
+        for player in players:
+            assert await queue.enter(player, FIFTY_STATES) is None
 
 
 async def test_a_game_that_was_closed_as_lost_is_none_of_the_three_of_a_day_and_gives_both_places_back(

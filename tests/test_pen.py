@@ -11,7 +11,7 @@ from events.redis_ledger import TAG, RedisLedger
 from events.redis_log import RedisLog
 from events.redis_store import RedisStore
 from server.archive import CHECKPOINT, Archive, DirectoryArchive
-from server.pen import PEN, Claimed, FilePen, NoPen, Pen, RedisPen, Refuses, Signing
+from server.pen import LOCK, PEN, Claimed, FilePen, NoPen, Pen, RedisPen, Refuses, Signing, is_locked
 from server.sequencer import Sequencer
 from server.signer import Publisher, read_note
 from tests import leaves
@@ -140,6 +140,21 @@ async def test_it_is_held_on_while_the_holder_waits_for_the_archive_and_free_whe
                     await asyncio.sleep(0.1)
         await two.let_go()
         await one.let_go()
+
+
+async def test_servers_that_look_at_one_lock_at_once_take_nobody_for_an_older_release(
+    tmp_path: Path,
+) -> None:
+    (tmp_path / LOCK).touch()
+
+    def looks() -> set[bool]:
+        return {is_locked(tmp_path / LOCK) for _ in range(5000)}
+
+    assert await asyncio.gather(*(asyncio.to_thread(looks) for _ in range(4))) == [{False}] * 4
+    older = FilePen(tmp_path)
+    await older.take()
+    assert looks() == {True}
+    await older.let_go()
 
 
 async def test_while_an_older_release_signs_by_the_lock_beside_the_key_nobody_takes_the_pen(tmp_path: Path) -> None:

@@ -216,6 +216,32 @@ async def test_a_server_whose_clock_is_far_behind_the_others_keeps_its_entries()
         assert paired.players == (player(1), player(2))
 
 
+async def test_nobody_waits_no_longer_because_redis_was_away() -> None:
+    async with shared_store("redis") as redis:
+        assert isinstance(redis, Clocked)
+        there = b"another server's"
+        one, other = (RedisMeetings(redis, RedisLog(redis)) for _ in range(2))
+        # So far apart that they aren't paired.
+        await one.enter(entry(1))
+        await other.enter(replace(entry(2, server=there), rating=400_000))
+        for server, kept in ((SERVER, one), (there, other)):
+            assert await kept.pair(RULES, server, NOW) == []
+        await redis.pass_ms(SERVER_MS_MAX + 5000)
+        # Whoever of them comes first, and with whatever.
+        await one.enter(entry(3))
+        assert len(await one.pair(RULES, SERVER, NOW)) == 1
+        assert await one.waits(RULES, [player(2)]) == {player(2)}
+        await redis.pass_ms(SERVER_MS_MAX + 5000)
+        assert await other.pair(RULES, there, NOW) == []
+        assert await one.move(RULES, player(2), SERVER, NOW)
+        # Of a server that doesn't come back they are dropped as ever.
+        await other.enter(replace(entry(4, server=there), rating=800_000))
+        for _ in range(6):
+            await redis.pass_ms(2000)
+            await one.pair(RULES, SERVER, NOW)
+        assert await one.waits(RULES, [player(2), player(4)]) == {player(2)}
+
+
 async def test_a_fourth_game_of_a_day_claims_nothing_and_the_next_day_counts_again(store: Store) -> None:
     meeting_store, log = store
     before = b""
@@ -330,6 +356,13 @@ async def test_a_game_of_which_nothing_is_left_is_arranged_under_another_id_with
     assert not await kept.replace(b"no game arranged", second)
     assert await kept.instead(b"no game arranged") == second
     assert await kept.meeting(second) is None
+    # Whoever arranged it, slept, and is about to open it comes too late.
+    assert not await kept.arrange(paired)
+    assert await kept.meeting(paired.game) is None
+    for number in (1, 2):
+        assert await kept.of(player(number)) == [replace(paired, game=third)]
+    assert await kept.arrange(replace(paired, game=third)), "as it was before"
+    assert await kept.unopened() == [replace(paired, game=third)]
 
 
 async def test_of_two_who_ask_each_other_for_a_rematch_the_first_has_asked(store: Store) -> None:
