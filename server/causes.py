@@ -48,13 +48,16 @@ class Causes:
         self._log = log
         self._causes_max = causes_max
         self._known: OrderedDict[bytes, _Known] = OrderedDict()
+        self._count = 0
+        """Of causes in it."""
 
     def __len__(self) -> int:
-        return sum(len(known.made) for known in self._known.values())
+        return self._count
 
     def forget(self, game: bytes) -> None:
         """Its log isn't what it was."""
-        self._known.pop(game, None)
+        if (known := self._known.pop(game, None)) is not None:
+            self._count -= len(known.made)
 
     async def made(self, game: bytes, cause: bytes) -> Head | None:
         """The head that a cause made, in the log as it stood when this was called. Raises Unreadable."""
@@ -70,9 +73,10 @@ class Causes:
             known, fresh = _Known(chain.origin(game)), list(await self._log.read(game))
             if (broken := chain.check(known.head, fresh)) is not None:
                 raise Unreadable(broken.version, broken.why)
-        self._known.pop(game, None)
+        self.forget(game)
         known.add(fresh)
         self._known[game] = known
-        while len(self._known) > 1 and len(self) > self._causes_max:
-            self._known.popitem(last=False)
+        self._count += len(known.made)
+        while len(self._known) > 1 and self._count > self._causes_max:
+            self.forget(next(iter(self._known)))
         return known.made.get(cause)

@@ -1,5 +1,6 @@
 """What a refusal looks for: which command made which head."""
 
+import sys
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from hashlib import sha256
@@ -82,7 +83,26 @@ async def test_what_is_kept_is_bounded_and_what_was_let_go_is_read_again(tmp_pat
                 await append(log, game, number)
         for game in (*games, *games):
             assert await causes.made(game, cause(3)) == Head(12, (await log.read(game, 11, 1))[0].hash)
-            assert len(causes) <= 15
+            assert len(causes) == sum(len(known.made) for known in causes._known.values()) <= 15
+
+
+async def test_a_refusal_looks_at_no_other_game_however_many_are_kept(tmp_path: Path) -> None:
+    async with opened(tmp_path) as (_, log):
+        causes, calls = Causes(log), 0
+        await append(log, GAME, 1)
+        for number in range(1000):
+            await causes.made(number.to_bytes(16, "big"), cause(1))
+
+        def count(*_: object) -> None:
+            nonlocal calls
+            calls += 1
+
+        sys.setprofile(count)
+        try:
+            assert await causes.made(GAME, cause(1)) is not None
+        finally:
+            sys.setprofile(None)
+        assert 0 < calls < 1000
 
 
 @pytest.mark.parametrize("others", [(0, 1, 52, 53, 54, 90), (0, 1, 52, 53, 54), (0, 1, 54), (54,)])
