@@ -5,6 +5,7 @@ statement costs a handing-over of the interpreter's lock, which is dear when the
 """
 
 import asyncio
+import contextlib
 import sqlite3
 import time
 from collections import deque
@@ -119,8 +120,10 @@ class SqliteLog:
     def _take(self, group: list[_Append]) -> None:
         # First the flag, then the appends: who comes in between is taken here, and asks once more for nothing.
         self._asked = False
-        while self._waiting:
-            group.append(self._waiting.popleft())
+        # Nobody looks first whether one is there: the loop and the writer may take at the same moment.
+        with contextlib.suppress(IndexError):
+            while True:
+                group.append(self._waiting.popleft())
 
     def _store(self, group: list[_Append], connection: sqlite3.Connection) -> None:
         """On the writer's thread. What can't be stored has a refusal afterwards."""

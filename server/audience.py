@@ -65,7 +65,7 @@ class Subscription:
     """Whether something came while it was catching up."""
     topic: str = ""
     seat: int | None = None
-    """The connection's player's in the game, once it is known that he sits there: that is for good."""
+    """The connection's player's in the game, once it is known that he sits there: until a fork, that is for good."""
 
     def __post_init__(self) -> None:
         self.topic = wire.topic(self.game)
@@ -258,6 +258,7 @@ class Audience:
                 # Say so, and go on from what is left.
                 left = self._common(game, subscription.head)
                 subscription.head = left = left if await self._holds(game, left) else chain.origin(game)
+                subscription.seat = None  # Who sat down in what is lost: perhaps it is another's seat by now.
                 watcher.tell(wire.Forked(wire.topic(game), left.version, left.hash))
                 continue
             if last and live is None:

@@ -48,29 +48,35 @@ class Causes:
         self._log = log
         self._causes_max = causes_max
         self._known: OrderedDict[bytes, _Known] = OrderedDict()
+        self._count = 0
+        """Of causes in it."""
 
     def __len__(self) -> int:
-        return sum(len(known.made) for known in self._known.values())
+        return self._count
 
     def forget(self, game: bytes) -> None:
         """Its log isn't what it was."""
-        self._known.pop(game, None)
+        if (known := self._known.pop(game, None)) is not None:
+            self._count -= len(known.made)
 
     async def made(self, game: bytes, cause: bytes) -> Head | None:
         """The head that a cause made, in the log as it stood when this was called. Raises Unreadable."""
         known = self._known.get(game)
-        events = await self._log.read(game, known.head.version if known is not None else 0)
+        # From the last one known on: a log that ends before it, or goes on beside it, lost what is known.
+        events = await self._log.read(game, max(0, known.head.version - 1) if known is not None else 0)
         # Another task may have read further meanwhile, or not so far.
         known = self._known.get(game) or _Known(chain.origin(game))
         fresh = [event for event in events if event.version > known.head.version]
-        if chain.check(known.head, fresh) is not None:
+        holds = known.head.version == 0 or known.head in [event.head for event in events]
+        if not holds or chain.check(known.head, fresh) is not None:
             # The log went another way than what is known of it, or was forgotten here: from the beginning.
             known, fresh = _Known(chain.origin(game)), list(await self._log.read(game))
             if (broken := chain.check(known.head, fresh)) is not None:
                 raise Unreadable(broken.version, broken.why)
-        self._known.pop(game, None)
+        self.forget(game)
         known.add(fresh)
         self._known[game] = known
-        while len(self._known) > 1 and len(self) > self._causes_max:
-            self._known.popitem(last=False)
+        self._count += len(known.made)
+        while len(self._known) > 1 and self._count > self._causes_max:
+            self.forget(next(iter(self._known)))
         return known.made.get(cause)

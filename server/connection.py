@@ -102,6 +102,8 @@ class Connection:
             self._boards.gone(self._watcher)
 
     def _act(self, message: FromClient) -> Coroutine[Any, Any, None] | Driven | None:
+        # What goes wrong from here on is logged with whom it went wrong for.
+        asking.set((getattr(message, "game", ""), getattr(message, "id", "")))
         match message:
             case Do():
                 return Driven(self._do(message))
@@ -114,8 +116,6 @@ class Connection:
         return None
 
     async def _answered(self, message: Waits) -> None:
-        # What goes wrong from here on is logged with whom it went wrong for.
-        asking.set((getattr(message, "game", ""), getattr(message, "id", "")))
         match message:
             case Subscribe():
                 await self._subscribe(message)

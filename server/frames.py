@@ -80,7 +80,7 @@ class Incoming:
         if first == self._plain and second & MASKED and not self._in_pieces and size <= self._payload_bytes_max:
             if end > len(data):
                 return self._wait()
-            self._at = end
+            self._move(end)
             return apply_mask(data[start:end], data[start - 4 : start]), True
         self._in_ping = first in PINGS
         if not first & CONTROL:
@@ -88,9 +88,16 @@ class Incoming:
         self._foreign = end - at
         return self._pass(min(self._foreign, there))
 
+    def _move(self, at: int) -> None:
+        # A connection may rest for long: what it sent last, as much as the system gives at once, isn't kept.
+        if at == len(self._bytes):
+            self._bytes, self._at = b"", 0
+        else:
+            self._at = at
+
     def _pass(self, count: int) -> tuple[bytes, bool]:
         piece = self._bytes[self._at : self._at + count]
-        self._at += count
+        self._move(self._at + count)
         self._foreign -= count
         return piece, False
 

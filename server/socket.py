@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+from contextvars import copy_context
 from traceback import format_exception
 
 import structlog
@@ -132,6 +133,10 @@ class Attendance:
             kind = "text" if self._codec.text else "binary"
             self.outgoing.close(1003, f"{self._codec.name} has {kind} frames only")
             return
+        # Each in a context of its own: what is logged names the command that it is about, and no earlier one.
+        copy_context().run(self._deal_with, message)
+
+    def _deal_with(self, message: bytes | str) -> None:
         try:
             rest = self._connection.receive(message, self._loop.time())
             if isinstance(rest, Driven):

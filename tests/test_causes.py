@@ -1,5 +1,6 @@
 """What a refusal looks for: which command made which head."""
 
+import sys
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from hashlib import sha256
@@ -70,7 +71,7 @@ async def test_the_second_refusal_reads_only_what_was_appended_since(tmp_path: P
         assert log.events == 300
         await append(log, GAME, 100)
         await causes.made(GAME, cause(-2))
-        assert log.events == 303
+        assert log.events == 304, "and the last one before, which must still stand there"
 
 
 async def test_what_is_kept_is_bounded_and_what_was_let_go_is_read_again(tmp_path: Path) -> None:
@@ -82,25 +83,44 @@ async def test_what_is_kept_is_bounded_and_what_was_let_go_is_read_again(tmp_pat
                 await append(log, game, number)
         for game in (*games, *games):
             assert await causes.made(game, cause(3)) == Head(12, (await log.read(game, 11, 1))[0].hash)
-            assert len(causes) <= 15
+            assert len(causes) == sum(len(known.made) for known in causes._known.values()) <= 15
 
 
-async def test_a_log_that_went_another_way_is_read_from_its_beginning(tmp_path: Path) -> None:
+async def test_a_refusal_looks_at_no_other_game_however_many_are_kept(tmp_path: Path) -> None:
+    async with opened(tmp_path) as (_, log):
+        causes, calls = Causes(log), 0
+        await append(log, GAME, 1)
+        for number in range(1000):
+            await causes.made(number.to_bytes(16, "big"), cause(1))
+
+        def count(*_: object) -> None:
+            nonlocal calls
+            calls += 1
+
+        sys.setprofile(count)
+        try:
+            assert await causes.made(GAME, cause(1)) is not None
+        finally:
+            sys.setprofile(None)
+        assert 0 < calls < 1000
+
+
+@pytest.mark.parametrize("others", [(0, 1, 52, 53, 54, 90), (0, 1, 52, 53, 54), (0, 1, 54), (54,)])
+async def test_a_log_that_went_another_way_is_read_from_its_beginning(tmp_path: Path, others: Sequence[int]) -> None:
     (tmp_path / "a").mkdir()
     (tmp_path / "b").mkdir()
     async with opened(tmp_path / "a") as (database, log), opened(tmp_path / "b") as (_, other):
         causes = Causes(log)
         for number in range(5):
             await append(log, GAME, number)
-            await append(other, GAME, number if number < 2 else number + 50)
-        await append(other, GAME, 90)
+        made = {number: await append(other, GAME, number) for number in others}
         assert await causes.made(GAME, cause(4)) is not None
         rows = [(event.hash, event.body, GAME, event.version) for event in await other.read(GAME)]
         await database.write(lambda connection: connection.execute("DELETE FROM events"))
         insert = "INSERT INTO events (hash, body, game, version) VALUES (?, ?, ?, ?)"
         await database.write(lambda connection: connection.executemany(insert, rows))
         assert await causes.made(GAME, cause(4)) is None
-        assert await causes.made(GAME, cause(54)) == (await other.read(GAME, 14, 1))[0].head
+        assert await causes.made(GAME, cause(54)) == made[54]
 
 
 @pytest.mark.parametrize("body", [b"\x00", codec.encode(Event(7, cause(1), Resigned(1)))], ids=["noise", "another"])

@@ -17,12 +17,13 @@ from rules.fifty_states import FIFTY_STATES, Committed
 from rules.game import Finished, Lost, Mixed, Rules, Seated, Unsealed, shows_cards
 from rules.war import CLASSIC
 from server.recent import Fork, RecentLog
+from tests.pairs import Person
 from tests.positions import Played, at_random, war_game
 from tests.redis_servers import RedisServer, redis_server
 from tests.redis_stores import redis_store
 from tests.running import Client, Followed, Server, connect, eventually, serving
 from tests.test_backup import signed, well
-from tests.test_servers import Other
+from tests.test_servers import RULES, Other
 
 pytestmark = pytest.mark.anyio
 
@@ -313,3 +314,42 @@ async def test_a_game_of_which_nothing_is_left_is_not_opened_again_under_its_sec
         for server in (first, second):
             if server.running:
                 server.stop()
+
+
+async def test_who_sat_in_what_the_store_lost_gets_no_hand_of_whoever_sits_there_now(
+    tmp_path: Path, redis: RedisServer
+) -> None:
+    first = Server(tmp_path, {"STATECRAFT_STORE": redis.url}).start()
+    second = Other(tmp_path / "other", first, redis)
+    try:
+        maker, sat, sits = (Person(first, first.join(), Random(number)) for number in range(3))
+        opened = await maker.ask("invite", "i", rules=RULES, settings={}, listed=False)
+        game = bytes.fromhex(opened["game"])
+        await maker.sit(game)
+        held = await sat.follow(game)
+        watching = await sat.here()
+        await remember(redis, tmp_path / "kept")
+        assert (await sat.sit(game))["type"] == "done"
+        await watching.until(lambda: any(isinstance(fact, Seated) and fact.seat for fact in held.facts))
+        first.send_signal(SIGSTOP)
+        await forget(redis, tmp_path / "kept")
+        await asyncio.to_thread(second.start)
+        again = Person(second, maker.guest, Random(0))
+        sits.server = second
+        assert (await sits.sit(game))["type"] == "done"
+        for person in (again, sits):
+            assert (await person.mix(game))["type"] == "done"
+        await sits.until(lambda: sits.games[game].hand)
+        first.send_signal(SIGCONT)
+        await watching.until(lambda: held.forks == 1 and held.events == sits.games[game].events)
+        await sits.do(game, "r", {"do": "Resign"})
+        await watching.until(lambda: held.over)
+        assert not [frame for frame in watching.frames if frame["type"] == "hand"]
+        for each in (maker, sat, again, sits):
+            await each.leave()
+    finally:
+        first.send_signal(SIGCONT)
+        for server in (first, second):
+            if server.running:
+                server.stop()
+    assert "Traceback" not in first.errors + second.errors

@@ -1,5 +1,6 @@
 """Frames that pass websockets' parser by: however the bytes come, the same messages as it would find."""
 
+import sys
 from itertools import pairwise
 from typing import Any
 
@@ -108,6 +109,17 @@ def test_nothing_is_a_message_before_it_is_said_which_frames_are() -> None:
 def test_a_frame_that_is_too_large_is_not_waited_for() -> None:
     head = masked(Opcode.BINARY, bytes(SIZE_MAX + 1))[:8]
     assert taken(binary(), head) == [(head, False)]
+
+
+@pytest.mark.parametrize("last", [masked(Opcode.BINARY, b"last"), masked(Opcode.PING, b"")])
+def test_of_bytes_that_were_taken_none_stays_in_memory(last: bytes) -> None:
+    incoming, received = binary(), masked(Opcode.BINARY, bytes(SIZE_MAX)) * 800 + last
+    others = sys.getrefcount(received)
+    incoming.add(received)
+    # Whoever deals with the last one may be busy with it for long, and asks for no more.
+    while not incoming.is_empty:
+        incoming.take()
+    assert sys.getrefcount(received) == others
 
 
 @pytest.mark.parametrize("size", [0, 1, 125, 126, 65_535, 65_536, 70_000])

@@ -1,7 +1,9 @@
 """What machines ask that look after a server: whether it runs, whether it may be sent players, and its numbers."""
 
+import contextlib
 import json
 import resource
+import sqlite3
 from collections.abc import Iterator
 from pathlib import Path
 from random import Random
@@ -155,6 +157,24 @@ async def test_a_ledger_that_is_not_signed_is_said_and_keeps_nobody_from_playing
         (line,) = [line for line in lines if line["event"] == "the ledger isn't signed"]
         assert line["level"] == "error"
         assert line["timestamp"].endswith("Z")
+
+
+@pytest.mark.parametrize("fast_path", ["1", "0"])
+async def test_a_fault_is_logged_with_the_game_and_the_command_that_it_is_about(tmp_path: Path, fast_path: str) -> None:
+    game = bytes(16).hex()
+    with serving(tmp_path, {"STATECRAFT_FAST_PATH": fast_path}) as server:
+        guest = server.join()
+        with contextlib.closing(sqlite3.connect(server.data / "statecraft.db")) as stored:
+            stored.execute("ALTER TABLE events RENAME TO hidden")
+        sit = {"type": "sit", "id": "s1", "game": game, "entropy_hash": "A" * 43 + "="}
+        resign = {"type": "do", "id": "c1", "game": game, "command": {"do": "Resign"}}
+        for message in (sit, resign):
+            async with connected(server, guest) as client:
+                await client.send(message)
+                assert await client.close_code() == 1011
+        lines = [json.loads(line) for line in server.said.splitlines() if line.startswith("{")]
+    faults = [line for line in lines if line["event"] == "a fault of ours closed a connection"]
+    assert [(line.get("game"), line.get("command")) for line in faults] == [(game, "s1"), (game, "c1")]
 
 
 async def test_a_store_that_takes_nothing_is_said_and_the_server_wants_nobody(tmp_path: Path) -> None:

@@ -7,6 +7,7 @@ import sqlite3
 import sys
 import threading
 from asyncio.subprocess import PIPE, Process
+from collections import deque
 from collections.abc import AsyncIterator, Coroutine, Iterator
 from contextlib import asynccontextmanager, closing, contextmanager
 from pathlib import Path
@@ -633,6 +634,24 @@ async def test_other_modules_keep_their_tables_in_the_same_file(path: Path) -> N
     assert await notes(database) == ["kept"]
     assert await database.read(lambda connection: connection.execute("SELECT * FROM more").fetchall()) == []
     await database.close()
+
+
+async def test_who_takes_appends_while_another_does_takes_what_is_left_and_fails_at_nothing(database: Database) -> None:
+    """The loop takes those of a transaction that didn't begin, while the writer begins the next one."""
+    log = SqliteLog(database)
+    others: list[Any] = []
+
+    class Contended(deque[Any]):
+        def __bool__(self) -> bool:
+            """Whoever looks loses the interpreter before the next step, and the other one takes what was seen."""
+            if seen := len(self) > 0:
+                others.append(self.popleft())
+            return seen
+
+    log._waiting = Contended([1, 2, 3])
+    group: list[Any] = []
+    log._take(group)
+    assert sorted(others + group) == [1, 2, 3]
 
 
 async def test_a_listener_that_fails_hides_nothing_from_the_others(database: Database) -> None:
