@@ -80,7 +80,7 @@ REPLACE = Script(
     if stored == '' then return 0 end
     local met, left_ms = redis.call('GET', paired_before), redis.call('PTTL', paired_before)
     add(games, unopened, by_player, by_game, fresh, record, players)
-    if met then redis.call('SET', paired, met, 'PX', left_ms) end
+    if met then redis.call('SET', paired, met, 'PX', math.max(1, left_ms)) end
     redis.call('DEL', paired_before)
     forget(games, unopened, by_player, by_game, id)
     return 1
