@@ -23,7 +23,6 @@ from server import (
     folds,
     http,
     leaderboards,
-    meetings,
     personal,
     players,
     probes,
@@ -31,6 +30,7 @@ from server import (
     ratings,
     shared_keys,
     socket,
+    sqlite_meetings,
 )
 from server.archive import archive
 from server.archived import ArchivedLog
@@ -45,7 +45,7 @@ from server.games import Games
 from server.hall import hall
 from server.joins import Joins, JoinsEverywhere, JoinsHere
 from server.letting_go import LettingGo
-from server.meetings import Meetings, SqliteMeetings
+from server.meetings import Meetings
 from server.others import Nobody, Others
 from server.parts import Parts
 from server.projector import Projector
@@ -58,12 +58,13 @@ from server.sessions import Sessions
 from server.settings import ROOT, Settings
 from server.signed import SignedPrefix, size_of
 from server.signer import Publisher
+from server.sqlite_meetings import SqliteMeetings
 from server.stores import Stores, pen_of, people_in, stores
 from server.tally import Tally
 
 log_line = structlog.get_logger()
 
-SCHEMAS = (SCHEMA, sqlite_ledger.SCHEMA, meetings.SCHEMA)
+SCHEMAS = (SCHEMA, sqlite_ledger.SCHEMA, sqlite_meetings.SCHEMA)
 COLLECT_AFTER = (20_000, 20, 50)
 """Objects, and rounds of the younger generations. Nearly everything here goes without the collector's help."""
 WEB = ROOT / "server" / "web"

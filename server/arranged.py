@@ -15,8 +15,9 @@ from events.redis_script import Script
 from events.redis_store import RedisStore
 from rules.fairness import GAME_BYTES, PLAYER_BYTES
 from server import redis_meetings as keys
-from server.meetings import Meeting, Meetings, Rematch, SqliteMeetings
+from server.meetings import Meeting, Meetings, Rematch
 from server.redis_meetings import RedisMeetings
+from server.sqlite_meetings import SqliteMeetings
 
 PAGE = 1000
 

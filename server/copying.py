@@ -15,7 +15,7 @@ from events import sqlite_moving
 from events.database import Busy
 from events.log import BEAT_GAP_MS_MAX, Conflict, Unknown
 from events.redis_address import BadAddress, address
-from server import meetings, shared_keys
+from server import shared_keys, sqlite_meetings
 from server.archive import archive
 from server.archived import ArchivedLog
 from server.arranged import ArrangedGames, RedisArranged, SqliteArranged
@@ -94,7 +94,7 @@ class _Opened:
 async def _opened(given: Settings) -> AsyncIterator[_Opened]:
     """With the pen in hand: nobody signs meanwhile. Raises FAULTS, Unknown."""
     given.data.mkdir(parents=True, exist_ok=True)
-    async with stores_to_move(given, (*SCHEMAS, meetings.SCHEMA, sqlite_moving.SCHEMA)) as found:
+    async with stores_to_move(given, (*SCHEMAS, sqlite_meetings.SCHEMA, sqlite_moving.SCHEMA)) as found:
         # Of a file and a Redis with the same keys both are held, each by its own.
         pen: Pen = FilePen(given.keys) if found.redis is None else RedisPen(found.redis)
         name = str(given.redis or given.log)

@@ -24,14 +24,14 @@ from events.redis_ledger import RedisLedger
 from events.redis_log import RedisLog
 from events.redis_moving import RedisMovable
 from events.sqlite_moving import SqliteMovable
-from server import meetings, sqlite_people
+from server import sqlite_meetings, sqlite_people
 from server.copying import copied, settings_of
 from server.keys import BadKeys
 from server.letting_go import LettingGo
-from server.meetings import SqliteMeetings
 from server.moving import CannotMove
 from server.redis_meetings import RedisMeetings
 from server.settings import settings
+from server.sqlite_meetings import SqliteMeetings
 from server.sqlite_people import SqlitePeople
 from server.stores import FAULTS, SCHEMAS, people_in, stores_to_move, stores_to_read
 from tests.ledgers import PRIVATE, Published, closing_of, opening_of, publishing
@@ -244,14 +244,14 @@ async def test_what_stands_for_a_game_of_which_nothing_was_left_stands_for_it_wh
     async with filled(data, 2):
         pass
     gone, fresh = b"g" * 16, b"f" * 16
-    database = await Database.open(data / "statecraft.db", (*SCHEMAS, meetings.SCHEMA))
+    database = await Database.open(data / "statecraft.db", (*SCHEMAS, sqlite_meetings.SCHEMA))
     assert not await SqliteMeetings(database).replace(gone, fresh)
     await database.close()
     await copy(data, redis.url, data)
     await copy(redis.url, back, data)
     async with redis_store(redis.url) as store:
         assert await RedisMeetings(store, RedisLog(store)).instead(gone) == fresh
-    database = await Database.open(back / "statecraft.db", (*SCHEMAS, meetings.SCHEMA))
+    database = await Database.open(back / "statecraft.db", (*SCHEMAS, sqlite_meetings.SCHEMA))
     assert await SqliteMeetings(database).instead(gone) == fresh
     await database.close()
 

@@ -111,7 +111,7 @@ def test_a_frame_that_is_too_large_is_not_waited_for() -> None:
     assert taken(binary(), head) == [(head, False)]
 
 
-@pytest.mark.parametrize("last", [masked(Opcode.BINARY, b"last"), masked(Opcode.PING, b"")])
+@pytest.mark.parametrize("last", [masked(Opcode.BINARY, b"last"), masked(Opcode.PING, b"")], ids=["message", "ping"])
 def test_of_bytes_that_were_taken_none_stays_in_memory(last: bytes) -> None:
     incoming, received = binary(), masked(Opcode.BINARY, bytes(SIZE_MAX)) * 800 + last
     others = sys.getrefcount(received)

@@ -17,15 +17,16 @@ from events.database import Database
 from events.sqlite import SqliteLog
 from projections import elo
 from rules.catalogue import RULES as ALL_RULES
-from server import feeds, meetings, presence
+from server import feeds, presence, sqlite_meetings
 from server.audience import Audience, Watcher
 from server.connection import Connection
 from server.feeds import Feed
 from server.games import Games
 from server.hall import Hall, hall
-from server.meetings import Meeting, SqliteMeetings
+from server.meetings import Meeting
 from server.others import Nobody
 from server.replaying import Recordings
+from server.sqlite_meetings import SqliteMeetings
 from server.wire import CODECS, MSGPACK
 from tests.pairs import PLAYERS
 from tests.positions import KEY, NOW
@@ -167,7 +168,7 @@ class House:
 
 @asynccontextmanager
 async def house(folder: Path) -> AsyncIterator[House]:
-    database = await Database.open(folder / "house.db", (sqlite.SCHEMA, meetings.SCHEMA))
+    database = await Database.open(folder / "house.db", (sqlite.SCHEMA, sqlite_meetings.SCHEMA))
     found = House(database)
     loops = [asyncio.ensure_future(loop()) for loop in found.hall.loops]
     try:
@@ -246,7 +247,7 @@ async def test_every_registry_is_empty_after_ten_thousand(tmp_path: Path, monkey
 
 async def test_an_arranged_game_that_a_server_left_unopened_is_opened_by_the_next_one(tmp_path: Path) -> None:
     meeting = Meeting(b"an arranged game", RULES, (), PLAYERS, True, False)
-    database = await Database.open(tmp_path / "house.db", (sqlite.SCHEMA, meetings.SCHEMA))
+    database = await Database.open(tmp_path / "house.db", (sqlite.SCHEMA, sqlite_meetings.SCHEMA))
     await SqliteMeetings(database).arrange(meeting)
     await database.close()
     async with house(tmp_path) as place:

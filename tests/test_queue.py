@@ -16,10 +16,11 @@ from events.database import Database
 from events.log import Log, Unknown
 from events.redis_log import RedisLog
 from events.sqlite import SqliteLog
-from server import meetings, pairing
-from server.meetings import SERVER_MS_MAX, Entry, Meeting, Meetings, Rematch, SqliteMeetings
+from server import pairing, sqlite_meetings
+from server.meetings import SERVER_MS_MAX, Entry, Meeting, Meetings, Rematch
 from server.pairing import COUNTED_A_DAY_MAX, WINDOW_A_SECOND, WINDOW_SECONDS, WINDOW_START, Pair, Waiting, pairs
 from server.redis_meetings import RedisMeetings
+from server.sqlite_meetings import SqliteMeetings
 from tests.positions import NOW
 from tests.redis_stores import Clocked, shared_store
 from tests.stores import REDIS, every
@@ -136,7 +137,7 @@ async def store(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator
             log = RedisLog(redis)
             yield RedisMeetings(redis, log), log
         return
-    database = await Database.open(tmp_path / "store.db", (sqlite.SCHEMA, meetings.SCHEMA))
+    database = await Database.open(tmp_path / "store.db", (sqlite.SCHEMA, sqlite_meetings.SCHEMA))
     yield SqliteMeetings(database), SqliteLog(database)
     await database.close()
 
