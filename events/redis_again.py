@@ -11,8 +11,8 @@ PAUSE_SECONDS = (0.02, 0.5)
 class Again:
     """Of one call."""
 
-    def __init__(self, seconds_max: float) -> None:
-        self._loop = asyncio.get_running_loop()
+    def __init__(self, loop: asyncio.AbstractEventLoop, seconds_max: float) -> None:
+        self._loop = loop
         self._seconds_max = seconds_max
         self._until = self._loop.time() + seconds_max
         self._pause_seconds = PAUSE_SECONDS[0]

@@ -70,6 +70,7 @@ class RedisStore:
         self.address = address
         self.durability = durability
         self._patience = patience
+        self._loop = asyncio.get_running_loop()
         self._nodes: dict[Place, _Node] = {}
         self._owners: list[_Node | None] = [None] * SLOTS
         self._guests: set[Place] = set()
@@ -103,7 +104,7 @@ class RedisStore:
 
     async def _find(self) -> None:
         """The first look, patient for a moment: servers that are started together come up together."""
-        until = asyncio.get_running_loop().time() + self._patience.connect_seconds_max
+        until = self._loop.time() + self._patience.connect_seconds_max
         # Replicas may be on their way, and Sentinels about to name another; else a refusal stands.
         settles = self.address.kind != "server" or self.durability.replicas > 0
         while True:
@@ -113,7 +114,7 @@ class RedisStore:
                 self.trouble = error
             if self.trouble is None:
                 return
-            late = asyncio.get_running_loop().time() > until
+            late = self._loop.time() > until
             if isinstance(self.trouble, Refused) and (late or not settles):
                 raise self.trouble
             if late:
@@ -186,7 +187,7 @@ class RedisStore:
         slot = slot_of(tag)
         fence = fence_beside(b"{" + tag + b"}")
         node, asking = self._owners[slot], False
-        again = Again(self._wait_seconds_max)
+        again = Again(self._loop, self._wait_seconds_max)
         while True:
             if node is None or not node.alive:
                 await self._await_change(again)
@@ -225,8 +226,10 @@ class RedisStore:
     @property
     def _wait_seconds_max(self) -> float:
         """Of a call that comes now: nobody waits anew for what others have waited for in vain."""
-        patience, now = self._patience, asyncio.get_running_loop().time()
-        waited = 0.0 if self._trouble_at is None else now - self._trouble_at
+        patience = self._patience
+        if self._trouble_at is None:
+            return patience.wait_seconds_max
+        waited = self._loop.time() - self._trouble_at
         return max(patience.wait_seconds_max - waited, min(patience.late_seconds_max, patience.wait_seconds_max))
 
     async def _redirected(self, rest: str, again: Again) -> _Node | None:
@@ -262,7 +265,7 @@ class RedisStore:
                 await self._look()
             except (OSError, TimeoutError, Lost, Refused) as error:
                 self.trouble = error
-            now = asyncio.get_running_loop().time()
+            now = self._loop.time()
             self._trouble_at = (self._trouble_at or now) if self.trouble else None
             self._changed.set()
             self._changed = asyncio.Event()
