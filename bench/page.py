@@ -1,5 +1,7 @@
 """What a battle costs the page itself, late in a long War and early: the browser's main thread, drawing and all."""
 
+import asyncio
+import time
 from pathlib import Path
 
 from playwright.async_api import CDPSession, Page, async_playwright
@@ -11,6 +13,7 @@ from events import codec
 
 TURNS = 60
 """A round."""
+SETTLE_SECONDS_MAX = 10
 CHROMIUM = "/usr/bin/chromium"
 # Pressed again where the last turn was still under way: then it means nothing.
 TURN = """async (turns) => {
@@ -42,7 +45,7 @@ async def run(size: Size, folder: Path) -> Report:
                 for name, (id_, _) in stood.items():
                     page = await context.new_page()
                     cost = await turned(page, id_)
-                    check(server, id_, await page.locator("#battles").inner_text())
+                    await check(server, id_, page)
                     await page.close()
                     if number:
                         costs[name].append(cost)
@@ -76,7 +79,14 @@ async def _busy(session: CDPSession) -> float:
     return next(float(metric["value"]) for metric in told["metrics"] if metric["name"] == "TaskDuration")
 
 
-def check(server: Product, game: bytes, battles: str) -> None:
-    """What the page counts is what the log holds. Raises AssertionError."""
-    taken = sum(codec.name(body) == "Taken" for body in server.audited(game))
-    assert int(battles.replace(",", "")) == taken, f"the page counts {battles} battles, the log holds {taken}"
+async def check(server: Product, game: bytes, page: Page) -> None:
+    """What the page counts is what the log holds, once a turn that the last press may have begun is over. Raises
+    AssertionError."""
+    until = time.monotonic() + SETTLE_SECONDS_MAX
+    while True:
+        taken = sum(codec.name(body) == "Taken" for body in server.audited(game))
+        battles = await page.locator("#battles").inner_text()
+        if int(battles.replace(",", "")) == taken:
+            return
+        assert time.monotonic() < until, f"the page counts {battles} battles, the log holds {taken}"
+        await asyncio.sleep(0.1)
