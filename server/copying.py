@@ -26,14 +26,11 @@ from server.moving import CannotMove, House, Moved, compare, finish, move
 from server.moving import Progress as Told
 from server.moving_files import check_files, move_files
 from server.moving_people import check_people, move_people
-from server.pen import HELD_MS, FilePen, Pen, RedisPen, Signing, taken_up
+from server.pen import FilePen, Pen, RedisPen, Signing, taken_up
 from server.people import People
 from server.settings import Settings
 from server.stores import FAULTS, SCHEMAS, Stores, people_in, stores_to_move
 from server.terminal import BAR, Data, chosen, err, fail, out
-
-PEN_SECONDS_MAX = HELD_MS / 1000 + 1
-"""How long it is waited for the pen of somebody who was killed."""
 
 
 def settings_of(place: str, given: Settings) -> Settings:
@@ -98,7 +95,7 @@ async def _opened(given: Settings) -> AsyncIterator[_Opened]:
         # Of a file and a Redis with the same keys both are held, each by its own.
         pen: Pen = FilePen(given.keys) if found.redis is None else RedisPen(found.redis)
         name = str(given.redis or given.log)
-        await _take(pen, name, PEN_SECONDS_MAX if found.redis is not None else 0)
+        await _take(pen, name)
         try:
             log = ArchivedLog(found.log, archive(given.archive))
             house = House(name, log, found.movable, found.ledger, _arranged(found))
@@ -108,17 +105,12 @@ async def _opened(given: Settings) -> AsyncIterator[_Opened]:
             await pen.let_go()
 
 
-async def _take(pen: Pen, name: str, seconds_max: float) -> None:
-    """Whoever was killed with it in hand holds it for a while yet. Raises Busy, Unknown."""
-    until = asyncio.get_running_loop().time() + seconds_max
-    while True:
-        try:
-            await taken_up(pen)
-            return
-        except Signing as error:
-            if asyncio.get_running_loop().time() >= until:
-                raise Busy(f"{name}: {error}; stop all servers first") from error
-            await asyncio.sleep(0.2)
+async def _take(pen: Pen, name: str) -> None:
+    """Raises Busy, Unknown."""
+    try:
+        await taken_up(pen)
+    except Signing as error:
+        raise Busy(f"{name}: {error}; stop all servers first") from error
 
 
 async def _check(source: _Opened, target: _Opened) -> None:

@@ -13,13 +13,11 @@ from typing import Any
 import httpx
 import pytest
 
-from projections import saved
-from rules.game import TimeUp
 from tests.redis_servers import RedisServer
 from tests.running import ROOT, Server, all_signed, eventually, free_port, until
 from tests.test_compose import COMPOSE, TOOLS, config
 from tests.test_kill_ledger import Person as Loner
-from tests.test_rolling import met, slowly
+from tests.test_rolling import assert_kept, met, slowly
 
 pytestmark = pytest.mark.anyio
 
@@ -136,15 +134,7 @@ async def test_behind_the_balancer_servers_leave_one_after_the_other_redis_is_ki
         await asyncio.gather(*alone)
         assert all(each.over for each in held)
         for game, pair in games:
-            stored = saved.load(door.export(game))
-            heads = {event.head for event in stored.events}
-            assert door.audit(game).over
-            for person in pair:
-                assert person.acknowledged
-                assert all(head in heads for id_, head in person.acknowledged if id_ == game)
-                assert tuple(person.games[game].events) == stored.events
-                assert not any(isinstance(fact, TimeUp) for fact in person.games[game].facts)
-                await person.leave()
+            await assert_kept(door, game, pair)
         alone_games = [held for loner in loners for held in loner.games.values()]
         assert len(alone_games) >= len(loners)
         with all_of_it.servers[0].http() as http:

@@ -95,6 +95,18 @@ async def seen_cards(*people: Person, game: bytes) -> None:
         await person.until(lambda each=each: each.table["position"]["battle"] == 2)  # type: ignore[misc]
 
 
+async def forgotten(redis: RedisServer, servers: Sequence[Server]) -> tuple[Person, Person, bytes]:
+    """Two who have seen cards of a game of which nothing is left, nor anybody who knew of it."""
+    first = servers[0]
+    one, other = (Person(first, first.join(), Random(n)) for n in range(2))
+    game = await paired(one, other)
+    await seen_cards(one, other, game=game)
+    for server in servers:
+        await asyncio.to_thread(server.kill)
+    await lose(redis, game)
+    return one, other, game
+
+
 async def moved(server: Server, *people: Person) -> list[Feed]:
     """To another server, where they know of no game yet; their own feeds there."""
     for person in people:
@@ -153,13 +165,8 @@ async def test_two_whose_game_is_gone_with_all_of_its_log_meet_in_another_one(
 async def test_where_nobody_knows_what_was_in_it_the_game_is_not_dealt_again_either(
     redis: RedisServer, servers: Sequence[Server], mark: str
 ) -> None:
-    first, second = servers
-    one, other = (Person(first, first.join(), Random(n)) for n in range(2))
-    game = await paired(one, other)
-    await seen_cards(one, other, game=game)
-    for server in servers:
-        await asyncio.to_thread(server.kill)
-    await lose(redis, game)
+    _, second = servers
+    one, other, game = await forgotten(redis, servers)
     if mark == "unopened":
         async with redis_store(redis.url) as store:
             await store.read(MEETINGS, "SADD", UNOPENED, game)
@@ -177,13 +184,8 @@ async def test_where_nobody_knows_what_was_in_it_the_game_is_not_dealt_again_eit
 async def test_a_place_whose_game_is_gone_and_not_arranged_either_is_free(
     redis: RedisServer, servers: Sequence[Server]
 ) -> None:
-    first, second = servers
-    one, other = (Person(first, first.join(), Random(n)) for n in range(2))
-    game = await paired(one, other)
-    await seen_cards(one, other, game=game)
-    for server in servers:
-        await asyncio.to_thread(server.kill)
-    await lose(redis, game)
+    _, second = servers
+    one, other, game = await forgotten(redis, servers)
     async with redis_store(redis.url) as store:
         await store.read(MEETINGS, "DEL", GAMES, BY_GAME, b"{meetings}:by-player")
     await asyncio.to_thread(second.start)

@@ -1,6 +1,7 @@
 """Restarts in the middle of games between people: nothing acknowledged is lost, and nobody loses on time by them."""
 
 import asyncio
+from collections.abc import Sequence
 from pathlib import Path
 from random import Random
 
@@ -51,15 +52,20 @@ async def rolled(folder: Path, pairs: int, restarts: int) -> None:
         held = await asyncio.gather(*playing)
         assert all(each.over for each in held)
         for game, pair in games:
-            stored = saved.load(server.export(game))
-            heads = {event.head for event in stored.events}
-            for person in pair:
-                assert person.acknowledged
-                assert all(head in heads for id_, head in person.acknowledged if id_ == game)
-                assert tuple(person.games[game].events) == stored.events
-                assert not any(isinstance(fact, TimeUp) for fact in person.games[game].facts)
-                await person.leave()
-            assert server.audit(game).over
+            await assert_kept(server, game, pair)
+
+
+async def assert_kept(server: Server, game: bytes, pair: Sequence[Person]) -> None:
+    """What was acknowledged is in the log, both have seen all of it, and nobody lost on time."""
+    assert server.audit(game).over
+    stored = saved.load(server.export(game))
+    heads = {event.head for event in stored.events}
+    for person in pair:
+        assert person.acknowledged
+        assert all(head in heads for id_, head in person.acknowledged if id_ == game)
+        assert tuple(person.games[game].events) == stored.events
+        assert not any(isinstance(fact, TimeUp) for fact in person.games[game].facts)
+        await person.leave()
 
 
 @pytest.mark.thorough
