@@ -91,7 +91,8 @@ def facts(events: Iterable[Stored]) -> Iterator[Fact]:
 
 def _read(body: bytes) -> tuple[Callable[..., Fact], tuple[Any, ...]]:
     """What makes the fact, and all values of the array: each of its type, in the one form that counts."""
-    known = _KNOWN.get(body[_NAME])
+    # A short array of: the format in one byte, the name as a string of less than 32 bytes, which its head tells.
+    known = _KNOWN.get(body[3 : body[2] - _STRING + 3]) if len(body) > 2 else None
     if known is None:
         raise Undecodable(f"not an event of format {FORMAT} with a fact that is known: {body[:40].hex()}")
     build, decode = known
@@ -113,8 +114,8 @@ def _known(fact: type[Any]) -> tuple[Callable[..., Fact], Decoder]:
     return builder(fact), decoder((*head, *(hints[field.name] for field in fields(fact))))
 
 
-_NAME = slice(2, 7)
-"""Where a name's length and its first letters stand in a body, behind the heads of a short array and of the format."""
-_KNOWN = {pack((FORMAT, name))[_NAME]: _known(fact) for name, fact in FACTS.items()}
-assert len(_KNOWN) == len(FACTS), "what stands there tells all facts apart"
+_STRING = 0xA0
+"""The head of a short string, without its length."""
+_KNOWN = {name.encode(): _known(fact) for name, fact in FACTS.items()}
+assert all(len(name) < 32 for name in _KNOWN), "a name has a head of one byte"
 _event = builder(Event)
